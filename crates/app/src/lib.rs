@@ -1,6 +1,6 @@
 //! Models of applications that write and read over a port.
 //!
-//! In the order of reading:
+//! In reading order:
 //!
 //! | module | contents |
 //! |---|---|
@@ -14,10 +14,10 @@
 //! | [`reader`] | [`Reader`]: an application that reads received data |
 //! | [`player`] | [`Player`]: a reader that plays a video and measures stalls and damage |
 //!
-//! An application runs whenever its endpoint has been called, and at its own
+//! An application runs whenever its endpoint has been called, and at the application's
 //! [deadline](Writer::deadline). It depends on a [`StreamPort`](acklab_base::StreamPort), a
 //! [`DatagramPort`](acklab_base::DatagramPort) or a [`MessagePort`](acklab_base::MessagePort), not
-//! on a transport, and moves only counts of octets.
+//! on a transport. It passes only the numbers of octets.
 
 pub mod page;
 pub mod player;

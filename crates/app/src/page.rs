@@ -1,9 +1,10 @@
 //! A page of objects: one end requests them, the other responds.
 //!
-//! The [`Browser`] opens the connection and requests a document. Once it has the document, it
-//! requests the objects that the document names. The [`Server`] responds to each request with the
-//! octets of the object. Requests and responses are counts of octets. The stream of a request, or
-//! its position among the requests of one stream, identifies its object.
+//! The [`Browser`] opens the connection and requests a document. When the document is complete, the
+//! browser requests the objects that the document names. The [`Server`] responds to each request
+//! with the octets of the object. Requests and responses are numbers of octets. The stream of a
+//! request identifies its object. If there is only one stream, the position among its requests
+//! does.
 
 mod browser;
 mod server;
@@ -19,9 +20,9 @@ use serde::{Deserialize, Serialize};
 
 /// The counters of a browser.
 pub mod counter {
-    /// Complete objects, including the document.
+    /// The number of complete objects, including the document.
     pub const OBJECTS: &str = "page_objects";
-    /// When the last object was complete, in nanoseconds since the start of the run.
+    /// The time at which the last object was complete, in nanoseconds since the start of the run.
     pub const COMPLETE: &str = "page_complete";
 }
 
@@ -34,8 +35,8 @@ pub struct Page {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(example = "30kB")]
     pub document: Bytes,
-    /// The distribution from which the size of the document is drawn, in place of `document`. Each
-    /// copy of the flow draws its own size.
+    /// The distribution from which the size of the document is drawn, instead of `document`. A
+    /// separate size is drawn for each copy of the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
     /// The sizes of the responses to the following requests.
@@ -49,7 +50,7 @@ pub struct Page {
     #[serde(default)]
     #[schemars(example = "0s")]
     pub think: Duration,
-    /// When the objects are requested.
+    /// The rule by which the objects are requested.
     #[serde(default)]
     pub requests: Requests,
     /// The streams that carry the objects.
@@ -57,7 +58,7 @@ pub struct Page {
     pub streams: Streams,
 }
 
-/// When the objects of a page are requested.
+/// The rule by which the objects of a page are requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Requests {
@@ -73,15 +74,17 @@ pub enum Requests {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
-    /// A stream for each object, if the transport offers its applications several, as QUIC does.
-    /// The streams take turns, and none waits for another. Otherwise one stream.
+    /// A stream for each object, if the transport offers its applications several streams, as QUIC
+    /// does. The streams take turns, and none waits for another. If the transport offers one
+    /// stream, all objects use it.
     #[default]
     Many,
     /// One stream, on which responses follow each other in the order of the requests.
     One,
 }
 
-/// Returns the size of a request with its headers. Its only effect is that it fits in one packet.
+/// Returns the size of a request with its headers. The size matters only in that it fits in one
+/// packet.
 const fn one_request() -> Bytes {
     Bytes(400)
 }

@@ -16,19 +16,20 @@ use picture::Picture;
 
 /// Names of a player's counters.
 pub mod counter {
-    /// Frames shown.
+    /// The number of frames shown.
     pub const FRAMES: &str = "frames_shown";
-    /// Frames shown with missing parts.
+    /// The number of frames shown with missing parts.
     pub const DAMAGED_FRAMES: &str = "frames_damaged";
-    /// Frames shown with artefacts: damaged ones, and those that were decoded from them.
+    /// The number of frames shown with artefacts: damaged frames, and frames that were decoded from
+    /// frames with artefacts.
     pub const FRAMES_WITH_ARTEFACTS: &str = "frames_with_artefacts";
-    /// Runs of frames with artefacts.
+    /// The number of runs of consecutive frames with artefacts.
     pub const MACROBLOCKING: &str = "macroblocking";
-    /// Stalls.
+    /// The number of stalls.
     pub const STALLS: &str = "stalls";
-    /// Time spent in stalls, including a stall in progress.
+    /// The time spent in stalls, including a stall in progress.
     pub const STALL_TIME: &str = "stall_time";
-    /// Time since playback began, including stalls.
+    /// The time since playback began, including stalls.
     pub const PLAYBACK_TIME: &str = "playback_time";
 }
 
@@ -41,15 +42,15 @@ pub struct Player {
     /// The size of `buffer` in frames.
     buffered_frames: u64,
     after_stall: AfterStall,
-    /// When the viewer stops.
+    /// The time at which the viewer stops.
     stop: Option<Instant>,
     /// `true` if frames may be lost, because they are datagrams or messages with a deadline.
     is_lossy: bool,
-    /// When playback began.
+    /// The time at which playback began.
     began: Option<Instant>,
-    /// When the next frame is due, once the first has arrived.
+    /// The time at which the next frame is due, once the first has arrived.
     due: Option<Instant>,
-    /// When the current stall of playback began.
+    /// The time at which the current stall of playback began.
     stalled: Option<Instant>,
     stalls: u64,
     stall_time: Duration,
@@ -217,8 +218,8 @@ mod tests {
         counts
     }
 
-    /// Returns the number of frames shown and of stalls, and the milliseconds of stalls and of
-    /// playback.
+    /// Returns the number of frames shown, the number of stalls, and the milliseconds of stalls and
+    /// of playback.
     fn played(player: &Player, ms: u64) -> (u64, u64, u64, u64) {
         let counts = counts(player, at(ms));
         (counts[0], counts[4], counts[5] / 1_000_000, counts[6] / 1_000_000)

@@ -21,14 +21,14 @@ pub struct Paced {
     read: Bytes,
     /// The earliest time of the next read.
     next: Option<Instant>,
-    /// `true` if data wait for that time.
+    /// `true` if data wait for the next read.
     waits: bool,
     intervals: Serializer,
 }
 
 impl Reader {
-    /// Returns an application that reads according to `reading`. `play` creates the player of a
-    /// video, if there is one.
+    /// Returns an application that reads according to `reading`. `play` creates the player if the
+    /// data are a video.
     #[must_use]
     pub fn new(reading: Reading, play: impl FnOnce(Reading) -> Option<Player>) -> Self {
         match reading {

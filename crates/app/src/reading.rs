@@ -22,8 +22,9 @@ pub enum Reading {
     /// Plays a video: reads all data on arrival and shows one frame at a time. Playback begins
     /// `buffer` after the first frame has arrived.
     ///
-    /// Playback stalls if a frame that is due has not arrived. Over a transport that loses data it
-    /// continues once any part of a later frame has arrived, and shows the frame damaged.
+    /// Playback stalls if a frame that is due has not arrived. If the transport loses data,
+    /// playback continues once any part of a later frame has arrived, and the frame is shown
+    /// damaged.
     Playback {
         /// The duration of video that is buffered. Android's Miracast source interprets a latency
         /// below 100 ms as spare capacity (`PlaybackSession::onSinkFeedback`).

@@ -1,8 +1,8 @@
 //! Sizes of transfers, drawn from the distributions of published workloads.
 //!
-//! Each is a cumulative distribution of the octets of a flow. It is given by the points of a
-//! published figure, and is linear between them. Traffic generators of the literature use these
-//! tables in the same way, in packets of 1500 octets (`src/common/cdf.c` of HKUST's
+//! Each distribution is a cumulative distribution of the octets of a flow. It is given by the
+//! points of a published figure, and is linear between them. Traffic generators of the literature
+//! use these tables in the same way, in packets of 1500 octets (`src/common/cdf.c` of HKUST's
 //! TrafficGenerator, NSDI 2016).
 
 use acklab_base::Bytes;
@@ -17,8 +17,8 @@ pub enum Sizes {
     /// Flows of a cluster for web search: median 73 kB, mean 1.7 MB (Alizadeh et al., DCTCP,
     /// SIGCOMM 2010, Figure 4).
     Websearch,
-    /// Flows of a cluster for data mining: half of 1.5 kB, mean 7.6 MB (Greenberg et al., VL2,
-    /// SIGCOMM 2009, Figure 2).
+    /// Flows of a cluster for data mining: half of the flows 1.5 kB, mean 7.6 MB (Greenberg et al.,
+    /// VL2, SIGCOMM 2009, Figure 2).
     DataMining,
     /// Flows of a cache leader: median 19.5 kB, mean 0.9 MB (Roy et al., Facebook's network,
     /// SIGCOMM 2015, Figure 6).
@@ -46,8 +46,8 @@ impl Sizes {
         }
     }
 
-    /// Returns sizes in packets, each with the share of flows that are no larger. Below the first
-    /// point, flows have its size.
+    /// Returns sizes in packets, each with the fraction of flows that are no larger. All flows
+    /// below the first point have the size of that point.
     const fn points(self) -> &'static [(f64, f64)] {
         match self {
             Self::Websearch => &[
@@ -110,7 +110,7 @@ impl Sizes {
         self.quantile(chance.unit())
     }
 
-    /// Returns the size that is not exceeded by the given share of transfers.
+    /// Returns the size that the given fraction of transfers does not exceed.
     #[must_use]
     pub fn quantile(self, share: f64) -> Bytes {
         let points = self.points();

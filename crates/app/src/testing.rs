@@ -11,7 +11,7 @@ pub(crate) struct Pipe {
     pub(crate) written: u64,
     pub(crate) sent: u64,
     pub(crate) acknowledged: u64,
-    /// The final size of the stream, once it is closed.
+    /// The final size of the stream, once the application has closed it.
     pub(crate) closed: Option<u64>,
     pub(crate) readable: u64,
     pub(crate) datagrams: Vec<(Instant, u32)>,

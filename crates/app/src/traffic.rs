@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Traffic {
-    /// Always has data to send: fills the send buffer as soon as it has room.
+    /// Always has data to send: fills the send buffer whenever it has space.
     Greedy {},
     /// Writes `write` octets at even intervals, at the mean rate `rate`.
     Constant {
@@ -33,8 +33,8 @@ pub enum Traffic {
         /// Size of the transfer.
         size: Bytes,
     },
-    /// Writes a number of octets drawn from a distribution, and closes. Each copy of a flow draws
-    /// its own size.
+    /// Writes a number of octets drawn from a distribution, and closes. A separate size is drawn
+    /// for each copy of a flow.
     Drawn {
         /// The distribution.
         sizes: Sizes,
@@ -44,14 +44,14 @@ pub enum Traffic {
 }
 
 /// Returns the payload of a full-sized segment with timestamps. iperf3's datagrams have the same
-/// size, which is that of the segments of its control connection.
+/// size, which is the size of the segments of its control connection.
 const fn one_segment() -> Bytes {
     Bytes(1448)
 }
 
 impl Traffic {
-    /// Returns the size of one write, or of a full datagram of a video. Returns `None` for traffic
-    /// without a rate.
+    /// Returns the size of one write, or of a full-sized datagram of a video. Returns `None` for
+    /// traffic without a rate.
     #[must_use]
     pub const fn write(&self) -> Option<Bytes> {
         match self {
@@ -83,7 +83,7 @@ impl Traffic {
         }
     }
 
-    /// Returns the total number of octets that the application writes, if it ends by itself.
+    /// Returns the total number of octets that the application writes, if the traffic is finite.
     #[must_use]
     pub const fn total(&self) -> Option<Bytes> {
         match self {

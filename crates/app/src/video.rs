@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// Octets of a packet of an MPEG transport stream (ISO/IEC 13818-1, 2.4.3.2).
 const TS_PACKET: u64 = 188;
-/// Packets of a transport stream per RTP packet. As many as fit in 1500 octets after the RTP
-/// header, like in Android's Miracast source (`Sender.cpp` of `libstagefright/wifi-display`,
-/// `kMaxNumTSPacketsPerRTPPacket`).
+/// The number of packets of a transport stream per RTP packet. This is the maximum that fits in
+/// 1500 octets after the RTP header, as in Android's Miracast source (`Sender.cpp` of
+/// `libstagefright/wifi-display`, `kMaxNumTSPacketsPerRTPPacket`).
 const TS_PACKETS_PER_RTP_PACKET: u64 = 7;
 /// Octets of an RTP header (RFC 3550, §5.1).
 const RTP_HEADER: u64 = 12;
@@ -21,8 +21,8 @@ const RTP_VIDEO: u64 = TS_PACKETS_PER_RTP_PACKET * TS_PACKET;
 /// The bounds of a frame's size relative to the mean of its kind (3GPP TR 38.838, table 5.1.1.1-1).
 const SIZES: std::ops::RangeInclusive<f64> = 0.5..=1.5;
 
-/// A video. Sizes of frames follow a truncated normal distribution (3GPP TR 38.838, §5.1.1.1),
-/// separately for key frames and all others.
+/// A video. Sizes of frames follow a truncated normal distribution (3GPP TR 38.838, §5.1.1.1), with
+/// one distribution for key frames and one for all other frames.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Video {
@@ -38,8 +38,8 @@ pub struct Video {
     #[serde(default = "group")]
     #[schemars(range(min = 1))]
     pub group: u32,
-    /// The ratio of the mean size of a key frame to that of other frames (3GPP TR 38.838, table
-    /// 5.1.2.1-1).
+    /// The ratio of the mean size of a key frame to the mean size of other frames (3GPP TR 38.838,
+    /// table 5.1.2.1-1).
     #[serde(default = "key_ratio")]
     #[schemars(range(min = 1.0, max = 100.0))]
     pub key_ratio: f64,
@@ -97,7 +97,7 @@ impl Video {
         self.rate.bits_per_second() as f64 / 8.0 / f64::from(self.frame_rate)
     }
 
-    /// Returns the mean sizes of key frames and of all others, in octets.
+    /// Returns the mean size of key frames and the mean size of all other frames, in octets.
     fn mean_sizes(&self) -> (f64, f64) {
         let others = self.mean_frame() * f64::from(self.group) / (f64::from(self.group) - 1.0 + self.key_ratio);
         (others * self.key_ratio, others)
@@ -109,18 +109,18 @@ impl Video {
 pub struct Frame {
     /// Octets in the transport stream: a multiple of 188.
     pub size: u64,
-    /// `true` if it can be decoded without the frames before it.
+    /// `true` if the frame can be decoded without the frames before it.
     pub is_key: bool,
 }
 
 impl Frame {
-    /// Number of datagrams that carry it.
+    /// Returns the number of datagrams that carry the frame.
     #[must_use]
     pub const fn datagrams(&self) -> u64 {
         self.size.div_ceil(RTP_VIDEO)
     }
 
-    /// Returns the payloads of these datagrams, RTP headers included.
+    /// Returns the payload sizes of these datagrams, including RTP headers.
     pub fn payloads(self) -> impl Iterator<Item = u32> {
         let last = self.size - (self.datagrams() - 1) * RTP_VIDEO;
         let full = std::iter::repeat_n(RTP_VIDEO, self.datagrams() as usize - 1);
@@ -135,7 +135,7 @@ pub const fn video_in(payload: u32) -> u64 {
 }
 
 /// The frames of a video, one after another. Both ends of a flow have the same frames. The writer
-/// sends them. The reader uses them to find the end of each frame, which real readers find in
+/// sends them. The reader uses them to find the end of each frame. A real reader finds it in
 /// headers.
 #[derive(Clone, Debug)]
 pub struct Frames {
@@ -143,8 +143,8 @@ pub struct Frames {
     chance: Stream,
     /// The index of the next frame.
     next: u64,
-    /// The octets by which the sizes so far are smaller than the drawn ones, because sizes are
-    /// whole packets of the transport stream.
+    /// The number of octets by which the sizes so far are smaller than the drawn sizes, because
+    /// sizes are whole packets of the transport stream.
     rest: f64,
     /// Computes intervals whose rounding errors do not accumulate.
     intervals: Serializer,
@@ -178,8 +178,8 @@ impl Frames {
 
     /// Returns the time to the next frame.
     pub fn interval(&mut self) -> Duration {
-        // A frame takes as long as one octet does at `frame_rate` octets per second. Scenarios with
-        // a rate of zero are refused.
+        // A frame lasts as long as one octet at `frame_rate` octets per second. Scenarios with a
+        // rate of zero are refused.
         let rate = Rate::from_bits_per_second(8 * u64::from(self.video.frame_rate));
         rate.map_or(Duration::ZERO, |rate| self.intervals.transmit(Bytes(1), rate))
     }
@@ -225,7 +225,8 @@ pub(crate) mod tests {
             let mut frames = frames(video);
             let octets: u64 = (0..6000).map(|_| frames.draw().size).sum();
             let mbps = octets as f64 * 8.0 / 100.0 / 1e6;
-            // 6000 sizes with a deviation of 10.5 % have a mean with a deviation of 0.14 %.
+            // 6000 sizes with a relative standard deviation of 10.5 % have a mean with a relative
+            // standard deviation of 0.14 %.
             assert!((mbps / rate as f64 - 1.0).abs() < 0.006, "{mbps} Mbps for {rate}");
         }
     }

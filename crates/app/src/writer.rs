@@ -12,9 +12,9 @@ pub struct Writer {
     /// The total number of octets to write, except those of a schedule.
     total: u64,
     schedule: Option<Schedule>,
-    /// When to open the port; `None` once it is open.
+    /// The time at which to open the port; `None` once it is open.
     start: Option<Instant>,
-    /// When to stop writing; `None` once it has stopped.
+    /// The time at which to stop writing; `None` once the application has stopped.
     stop: Option<Instant>,
     /// The earliest of `start`, `stop` and the next write of the schedule.
     due: Option<Instant>,
@@ -47,7 +47,7 @@ impl Messages {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The port is not open yet.
+    /// The application waits until its port is open.
     Waits,
     Writes,
     /// The application has stopped writing.
@@ -80,7 +80,7 @@ impl Writer {
         }
     }
 
-    /// Writes the data that are due, while the port has room.
+    /// Writes the data that are due, while the port accepts octets.
     #[inline]
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let is_due = self.due.is_some_and(|due| due <= now);
@@ -103,7 +103,8 @@ impl Writer {
         self.due = Instant::earliest(Instant::earliest(self.start, self.stop), next);
     }
 
-    /// Returns when the application must run next, or `None` if it only waits for room.
+    /// Returns when the application must run next, or `None` if it only waits for space in the send
+    /// buffer.
     #[must_use]
     #[inline]
     pub const fn deadline(&self) -> Option<Instant> {
@@ -116,7 +117,8 @@ impl Writer {
             port.open(now);
         }
         if self.stop.is_some_and(|stop| stop <= now) {
-            // This is necessary even if all data were written, because some may not have been sent.
+            // The schedule must also end if all data were written, because some may not have been
+            // sent.
             self.stop = None;
             self.end();
             return port.truncate(now);
@@ -131,7 +133,7 @@ impl Writer {
         self.fill(now, port);
     }
 
-    /// Writes as much as the port has room for, and closes after the last octet.
+    /// Writes as many octets as the port accepts, and closes after the last octet.
     #[inline]
     fn fill(&mut self, now: Instant, port: &mut dyn StreamPort) {
         if self.messages.is_some() {
@@ -146,7 +148,7 @@ impl Writer {
         }
     }
 
-    /// Sends the waiting messages, while the port has room.
+    /// Sends the waiting messages, while the port accepts messages.
     #[inline(never)]
     fn send_messages(&mut self, now: Instant, port: &mut dyn StreamPort) {
         if let (Some(messages), Some(port)) = (&mut self.messages, port.messages()) {

@@ -3,8 +3,8 @@
 use crate::deadlines::Deadlines;
 use acklab_base::{Alarms, Instant, MachineId, World};
 
-/// The maximum number of polls at one instant: many times the number that the largest networks
-/// need, and some seconds of CPU time.
+/// The maximum number of polls at one instant. It is many times the number that the largest
+/// networks need, and takes some seconds of CPU time.
 const MAX_POLLS: u64 = if cfg!(test) { 100_000 } else { 20_000_000 };
 
 /// The deadlines of a world's machines.
@@ -15,7 +15,7 @@ pub struct Agenda {
     /// The present instant, and the number of polls at it.
     instant: Instant,
     polls: u64,
-    /// The machine that did not become quiescent.
+    /// The machine that never became quiescent at one instant.
     restless: Option<MachineId>,
 }
 
@@ -38,8 +38,8 @@ impl Agenda {
         joined.for_each(|machine| self.drain(world, MachineId(machine), now));
     }
 
-    /// Returns the earliest deadline and its machine. Of equal deadlines, that of the lowest ID
-    /// comes first.
+    /// Returns the earliest deadline and its machine. Among equal deadlines, the lowest machine ID
+    /// is first.
     #[must_use]
     #[inline]
     pub fn next(&self) -> Option<(Instant, MachineId)> {
@@ -105,11 +105,11 @@ mod tests {
     /// The behaviour of a machine at each poll.
     #[derive(Clone, Copy)]
     enum PollBehavior {
-        /// It sets its deadline to now.
+        /// The machine sets its deadline to now.
         StaysDue,
-        /// It sends itself a datagram.
+        /// The machine sends itself a datagram.
         SendsToItself,
-        /// It sets its deadline a nanosecond later.
+        /// The machine sets its deadline a nanosecond later.
         Advances,
     }
 

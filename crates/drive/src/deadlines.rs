@@ -1,10 +1,10 @@
 //! Stores one deadline per machine, with fast access to the earliest.
 //!
-//! The deadlines form a tournament tree. The leaves are the deadlines of the machines, and each
-//! inner node is the earliest of its eight children, which share a cache line. Setting a deadline
-//! updates the nodes above its leaf, up to the first that does not change. For a timer that is
-//! postponed repeatedly, this is the first node. There are no stale entries. Of equal deadlines,
-//! that of the lowest machine comes first.
+//! The deadlines form a tournament tree. The leaves are the deadlines of the machines. Each inner
+//! node is the earliest of its eight children, which share a cache line. Setting a deadline updates
+//! the nodes above its leaf, up to the first node that does not change. For a timer that is
+//! postponed repeatedly, this is the first node above the leaf. There are no stale entries. Among
+//! equal deadlines, the lowest machine ID is first.
 
 use acklab_base::Instant;
 
@@ -31,7 +31,7 @@ impl Deadlines {
         Self { groups: vec![[Instant::FAR_FUTURE; ARITY]; leaves + width], leaves }
     }
 
-    /// Grows to `machines` machines. The new ones have no deadline.
+    /// Extends the tree to `machines` machines. The new machines have no deadline.
     pub(crate) fn grow(&mut self, machines: usize) {
         let known = &self.groups[self.leaves..];
         if machines <= known.len() * ARITY {

@@ -1,6 +1,6 @@
-//! Drivers: they run a [`World`](acklab_base::World) of machines through time.
+//! Drivers, which run a [`World`](acklab_base::World) of machines through time.
 //!
-//! In the order of reading:
+//! In reading order:
 //!
 //! | module | contents |
 //! |---|---|
@@ -8,9 +8,9 @@
 //! | [`agenda`] | [`Agenda`]: the deadlines of a world, and its wake-ups; it has no clock |
 //! | [`virtual_clock`] | [`VirtualClock`]: a clock that advances from one deadline to the next |
 //!
-//! Machines with equal deadlines are woken in the order of their IDs, and a world forwards each
-//! datagram as far as possible before the next one leaves. A run is therefore a pure function of
-//! its world. A driver with a real clock uses an [`Agenda`] as well.
+//! Machines with equal deadlines are woken in the order of their IDs. A world forwards each
+//! datagram as far as possible before the next one is sent. A run is therefore a pure function of
+//! its world. A driver with a real clock also uses an [`Agenda`].
 
 pub mod agenda;
 mod deadlines;

@@ -3,8 +3,8 @@
 use crate::agenda::Agenda;
 use acklab_base::{Instant, MachineId, World};
 
-/// The number of wake-ups between two calls of the callback that may stop a run: rare enough to
-/// have no cost.
+/// The number of wake-ups between two calls of the callback that may stop a run. The calls are so
+/// rare that their cost is negligible.
 const WAKES_BETWEEN_CALLS: u32 = 8192;
 
 /// How a run ended.
@@ -58,7 +58,7 @@ impl VirtualClock {
         self.agenda.admit(world, self.now);
     }
 
-    /// Runs `world` until no deadline before `until` is left. Calls `goes_on` from time to time,
+    /// Runs `world` until no deadline is before `until`. Calls `goes_on` at intervals of wake-ups,
     /// and stops if it returns `false`.
     pub fn run(&mut self, world: &mut impl World, until: Instant, mut goes_on: impl FnMut() -> bool) -> Outcome {
         if let Some(machine) = self.agenda.restless() {

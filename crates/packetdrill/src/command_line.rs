@@ -13,14 +13,14 @@ const MAX_MICROS: u64 = 86_400_000_000;
 pub struct CommandLine {
     /// The tolerance of times.
     pub tolerance: Tolerance,
-    /// The tick of the timestamp clock in the script. Without one, the values of outgoing packets
-    /// are not compared.
+    /// The tick of the timestamp clock in the script. Without a tick, the timestamps of outgoing
+    /// packets are not compared.
     pub timestamp_tick: Option<Duration>,
-    /// `true` if an echoed timestamp that arrives need not have been sent before. Its distance from
-    /// the first one then determines it.
+    /// `true` if an arriving packet may echo a timestamp that was never sent. Its distance from the
+    /// first timestamp then determines the echoed value.
     pub scales_echoes: bool,
-    /// `true` if each packet of the script is one segment, with PSH at the same places as in each
-    /// stack (`--strict_segments`).
+    /// `true` if each packet of the script is one segment, and PSH is compared on each
+    /// (`--strict_segments`).
     pub is_strict: bool,
     /// Words that the script defines (`--define=NAME=VALUE`).
     pub(crate) defines: BTreeMap<String, String>,
@@ -55,7 +55,7 @@ impl CommandLine {
             }
             "mtu" if value != Some("1500") => return Err(Refusal::out_of_scope(line, "an MTU other than 1500")),
             // Addresses and ports are not part of a simulated segment. `mss` is for segmentation
-            // offload, which acklab does not have.
+            // offload, which acklab does not implement.
             "ip_version" | "mtu" | "local_ip" | "remote_ip" | "gateway_ip" | "netmask_ip" | "bind_port"
             | "connect_port" | "mss" | "speed" | "verbose" | "init_scripts" | "non_fatal" | "send_omit_free" => {}
             _ => return Err(Refusal::out_of_scope(line, format!("the option --{name}"))),

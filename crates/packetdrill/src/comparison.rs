@@ -1,14 +1,14 @@
-//! Compares a packet with the one that a script expects (`verify_tcp` and
+//! Compares a packet with the packet that a script expects (`verify_tcp` and
 //! `verify_outbound_live_tcp_options` of packetdrill's `run_packet.c`).
 
 use crate::script::{Mark, Packet};
 use acklab_base::{Duration, Ecn};
 use acklab_wire::tcp::{FieldOrder, Options};
 
-/// The comparison of timestamps.
+/// The rules for the comparison of timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timestamps {
-    /// The tick of the clock. Without one, values are not compared.
+    /// The tick of the clock. Without a tick, values are not compared.
     pub(crate) tick: Option<Duration>,
     /// The maximum deviation of a value.
     pub(crate) tolerated: Duration,
@@ -50,8 +50,8 @@ fn options_are_equal(expected: Option<&Options>, found: Option<&Options>, timest
         && counters(expected) == counters(found)
 }
 
-/// Returns the counters of an AccECN option: those of ECT(0), CE and ECT(1). Both orders are
-/// equivalent (RFC 9768, §3.2.3).
+/// Returns the counters of an AccECN option, in the order ECT(0), CE, ECT(1). Both orders on the
+/// wire are equivalent (RFC 9768, §3.2.3).
 fn counters(options: &Options) -> Option<[Option<u32>; 3]> {
     let option = options.accurate_ecn?;
     let field = |at: usize| option.fields().get(at).copied();

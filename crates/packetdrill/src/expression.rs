@@ -15,7 +15,7 @@ pub(crate) enum Expression {
     Not(Box<Expression>),
     Negative(Box<Expression>),
     Operation(Box<Expression>, Operator, Box<Expression>),
-    /// `a < b <= c`: true if each comparison holds.
+    /// `a < b <= c`: 1 if each comparison is true.
     Comparisons(Box<Expression>, Vec<(Comparison, Expression)>),
 }
 
@@ -50,14 +50,14 @@ pub(crate) enum Comparison {
 /// The reasons why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum NoValue {
-    /// The expression has a name without a value.
+    /// The expression contains a name without a value.
     Unknown(String),
     /// The expression divides by zero, or its value does not fit in 64 bits.
     Undefined,
 }
 
-/// Operators by rank, from the weakest binding to the strongest. The third rank is that of `not`
-/// and the comparisons.
+/// Operators by rank, from the weakest binding to the strongest. `not` and the comparisons have the
+/// third rank.
 const RANKS: [&[(&str, Operator)]; 9] = [
     &[("or", Operator::Or)],
     &[("and", Operator::And)],
@@ -80,7 +80,7 @@ const COMPARISONS: [(&str, Comparison); 6] = [
     (">", Comparison::Greater),
 ];
 
-/// Returns the value of an expression without names. Returns `None` if it has none.
+/// Returns the value of an expression without names, or `None` if it has no value.
 pub(crate) fn constant(text: &str) -> Option<i64> {
     let mut rest = text;
     let expression = read(&mut rest).ok()?;
@@ -125,7 +125,7 @@ impl Reader<'_, '_> {
         Ok(if others.is_empty() { first } else { Expression::Comparisons(Box::new(first), others) })
     }
 
-    /// Counts an operation. A tree with too many would be too deep to evaluate.
+    /// Counts an operation. The count is limited, because a deep tree cannot be evaluated.
     fn count(&mut self) -> Result<(), String> {
         self.operations += 1;
         if self.operations > OPERATIONS { Err(format!("found more than {OPERATIONS} operations")) } else { Ok(()) }
@@ -166,7 +166,7 @@ impl Reader<'_, '_> {
         inner
     }
 
-    /// Consumes the first of `operators` that comes next.
+    /// Consumes the next operator if it is one of `operators`.
     fn take_one<T: Copy>(&mut self, operators: &[(&str, T)]) -> Option<T> {
         operators.iter().find(|(sign, _)| self.take(sign)).map(|(_, operator)| *operator)
     }
@@ -199,7 +199,7 @@ impl Reader<'_, '_> {
 
 impl Expression {
     /// Returns the value of the expression. `names` returns the values of names. A comparison is 1
-    /// if it holds, otherwise 0.
+    /// if it is true, otherwise 0.
     pub(crate) fn value(&self, names: &dyn Fn(&str) -> Option<i64>) -> Result<i64, NoValue> {
         Ok(match self {
             Self::Number(number) => *number,

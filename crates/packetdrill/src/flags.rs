@@ -18,8 +18,8 @@ const LETTERS: [(char, Flags); 9] = [
 /// The flags of the ACE field (RFC 9768, §3.2.2).
 pub(crate) const ACE: Flags = Flags::from_ace(0b111);
 
-/// Returns the flags that `text` names, and whether it gives the ACE field as a digit. Returns
-/// `None` if it is not a list of flags.
+/// Returns the flags that `text` names, and `true` if it contains the ACE field as a digit. Returns
+/// `None` if `text` is not a list of flags.
 pub(crate) fn read(text: &str) -> Option<(Flags, bool)> {
     let mut flags = Flags::NONE;
     let mut ace = None;

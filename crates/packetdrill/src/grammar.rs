@@ -1,8 +1,8 @@
 //! The grammar of scripts (`parser.y`): options of the command line, commands that prepare the run,
 //! and events.
 //!
-//! The grammar refuses features that acklab's TCP cannot show. So a script is either run as a whole
-//! or not at all.
+//! The grammar refuses features that acklab's TCP does not implement. So a script is either run
+//! completely or not at all.
 
 mod call;
 mod packet;
@@ -56,7 +56,7 @@ impl Parser<'_> {
         let mut events = Vec::new();
         while !self.lexemes.is_empty() {
             if let Some(Token::Shell(commands)) = self.peek() {
-                // A command at the end without a time is cleanup.
+                // A command at the end without a time only restores the host's configuration.
                 let line = self.line();
                 self.advance();
                 if !self.lexemes.is_empty() {
@@ -148,7 +148,7 @@ impl Parser<'_> {
         )
     }
 
-    /// Returns the line of the next word, or of the last one.
+    /// Returns the line of the next word, or of the last word at the end.
     fn line(&self) -> usize {
         self.lexemes.first().map_or(self.last, |lexeme| lexeme.line)
     }

@@ -74,7 +74,7 @@ impl<'a> Lexer<'a> {
         taken
     }
 
-    /// Consumes characters as long as `belongs` holds.
+    /// Consumes characters while `belongs` returns `true`.
     fn take_while(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
         let end = self.rest.find(|sign| !belongs(sign)).unwrap_or(self.rest.len());
         self.take(end)
@@ -209,7 +209,7 @@ mod tests {
         Token::Word(text.to_owned())
     }
 
-    /// `lexer.l` uses the longest match. So the range of a blocking call keeps its two times, and
+    /// `lexer.l` uses the longest match. So the range of a blocking call contains two times, and
     /// flags with an ACE field are a word and a number with a point.
     #[test]
     fn points_belong_to_numbers_only_before_digits() {

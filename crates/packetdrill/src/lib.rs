@@ -1,9 +1,9 @@
 //! Runs packetdrill's scripts against acklab's TCP in virtual time.
 //!
-//! A script specifies the packets that arrive at a TCP, the calls of its application, and the
-//! packets that are expected to leave, each with its time. packetdrill runs it against a kernel.
-//! This crate runs it against a [`Connection`](acklab_transport::tcp::Connection) with any
-//! settings, controller and ACK policy, or against any other [`Stack`].
+//! A script specifies packets that arrive at a TCP, calls of its application, and packets that the
+//! TCP is expected to send, each with its time. packetdrill runs the script against a kernel. This
+//! crate runs it against a [`Connection`](acklab_transport::tcp::Connection) with any settings,
+//! controller and ACK policy, or against any other [`Stack`].
 //!
 //! | module | contents |
 //! |---|---|

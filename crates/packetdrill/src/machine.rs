@@ -24,8 +24,8 @@ use info::Ages;
 use sockets::{Pending, Sockets};
 use start::Start;
 
-/// Creates the congestion controller and the ACK policy of a connection. An error names the missing
-/// one.
+/// Creates the congestion controller and the ACK policy of a connection. An error names the one
+/// that is missing.
 pub type Strategy<'a> = dyn Fn(&TcpConfig) -> Result<(Controller, Policy), String> + 'a;
 
 /// acklab's TCP.
@@ -37,7 +37,7 @@ pub struct Machine<'a> {
     connection: Option<Box<Connection>>,
     pending: Option<Pending>,
     ended: Option<(Instant, Answer)>,
-    /// When the connection was established.
+    /// The time at which the connection was established.
     established: Option<Instant>,
     /// The error that ended the connection, until a call reports it (`sk_err`).
     error: Option<&'static str>,
@@ -66,7 +66,7 @@ impl<'a> Machine<'a> {
     fn drain(&mut self, left: &mut Departures) {
         if let Some(connection) = &mut self.connection {
             while let Some(segment) = connection.poll(self.now) {
-                // The device refuses ACKs as well, and they are not repeated.
+                // The device also refuses ACKs, and they are not retransmitted.
                 if !self.is_refused {
                     left.push_back((self.now, segment));
                 }
@@ -141,7 +141,7 @@ impl Stack for Machine<'_> {
                     self.error = error_of_reset(before);
                 }
             }
-            // The host responds, because there is no connection.
+            // Without a connection, the host responds.
             None => left.extend(Connection::refusal(&segment).map(|refusal| (self.now, refusal))),
         }
         self.drain(left);

@@ -1,5 +1,5 @@
-//! Translates between the numbers of a script and those on the wire. Sequence numbers in a script
-//! count from the initial one of each direction, and timestamps from the first one.
+//! Converts the numbers of a script to those on the wire and back. Sequence numbers in a script
+//! start at the initial sequence number of each direction, and timestamps at the first timestamp.
 
 use crate::script::{Mark, Packet};
 use acklab_base::Ecn;
@@ -13,22 +13,21 @@ const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 /// The numbers of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
-    /// The initial sequence number of the machine, once a SYN has left.
+    /// The initial sequence number of the machine, once a SYN was sent.
     own: SeqNumber,
-    /// The initial sequence numbers of the SYNs of both directions in the script, if they are not
-    /// zero.
+    /// The initial sequence number of the machine's SYN in the script, usually zero.
     own_in_script: u32,
     peer_in_script: u32,
     /// Sent timestamps, by their value in the script.
     timestamps: BTreeMap<u32, u32>,
-    /// The first of them, in the script and on the wire.
+    /// The first sent timestamp, in the script and on the wire.
     first: Option<(u32, u32)>,
 }
 
 impl Numbers {
-    /// Returns `packet` as a segment that arrives. With `scales_echoes`, a timestamp that was never
-    /// sent is determined by its distance from the first. Returns `None` if it echoes an unknown
-    /// timestamp.
+    /// Returns `packet` as a segment that arrives. If `scales_echoes` is `true`, a timestamp that
+    /// was never sent is determined by its distance from the first. Returns `None` if it echoes an
+    /// unknown timestamp.
     pub(crate) fn arriving(&mut self, packet: &Packet, scales_echoes: bool) -> Option<Segment> {
         let is_syn = packet.flags.contains(Flags::SYN);
         let has_ack = packet.flags.contains(Flags::ACK);
@@ -55,7 +54,7 @@ impl Numbers {
         })
     }
 
-    /// Records the initial sequence number of the machine, if the departed `segment` is a SYN.
+    /// Records the initial sequence number of the machine, if the sent `segment` is a SYN.
     pub(crate) fn note_initial(&mut self, segment: &Segment) {
         if segment.flags.contains(Flags::SYN) {
             self.own = segment.seq;
@@ -71,8 +70,7 @@ impl Numbers {
         exact.or_else(scaled)
     }
 
-    /// Returns the departed `segment` in the numbers of the script, which is matched with
-    /// `expected`.
+    /// Returns the sent `segment` in the numbers of the script, to be compared with `expected`.
     pub(crate) fn left(&mut self, segment: &Segment, expected: Option<&Packet>) -> Packet {
         let is_syn = segment.flags.contains(Flags::SYN);
         if is_syn {

@@ -1,5 +1,5 @@
 //! The options of a segment in the notation of scripts. Their order and padding are not compared,
-//! because acklab arranges headers in its own way.
+//! because acklab arranges headers differently.
 
 use acklab_wire::tcp::{AckRate, FieldOrder, Options};
 

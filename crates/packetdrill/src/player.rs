@@ -17,10 +17,11 @@ use crate::verdict::{Failure, Verdict};
 use acklab_base::{Duration, Instant};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The time after its tolerance for which a packet is still awaited, so that a report can include
-/// its arrival.
+/// The time for which the player continues to wait for a packet after its tolerance, so that a
+/// report can include the packet's time.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The time for which a packet without a time is awaited: longer than any timer of TCP.
+/// The time for which the player waits for a packet without a time. It is longer than any timer of
+/// TCP.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// Runs `script` against `stack`.
@@ -47,7 +48,7 @@ pub fn play(script: &Script, stack: &mut dyn Stack) -> Verdict {
 
 /// The reasons why a script ends before its last event.
 enum End {
-    /// A packet, call or time differed, so later ones would differ as well.
+    /// A packet, call or time differed, so later ones would also differ.
     Failed,
     Refused(Refusal),
 }
@@ -62,7 +63,7 @@ impl From<Refusal> for End {
 struct Blocking<'a> {
     line: usize,
     call: &'a Call,
-    /// When it is expected to end.
+    /// The time at which the call is expected to end.
     until: Instant,
 }
 
@@ -112,7 +113,7 @@ impl<'a> Player<'a> {
             self.leaves(event, packet, start, end, tolerated)?;
         } else {
             if matches!(event.action, Action::Calls(_)) {
-                // Calls use one thread.
+                // Calls use one thread, so a blocking call must end before the next call.
                 self.end_blocking()?;
             }
             self.wait(start)?;
@@ -141,7 +142,7 @@ impl<'a> Player<'a> {
         Err(End::Failed)
     }
 
-    /// Advances time to `until`. Packets that leave are stored for their events.
+    /// Advances time to `until`. Sent packets are stored for their events.
     fn wait(&mut self, until: Instant) -> Result<(), End> {
         while self.stack.now() < until {
             self.step(until)?;
@@ -149,7 +150,7 @@ impl<'a> Player<'a> {
         self.check_blocking()
     }
 
-    /// Advances time to `until`, or until a packet leaves or a call ends.
+    /// Advances time to `until`, or until a packet is sent or a call ends.
     fn step(&mut self, until: Instant) -> Result<(), End> {
         let mut left = Departures::new();
         self.stack.pass(until, &mut left);
@@ -169,7 +170,7 @@ impl<'a> Player<'a> {
     }
 
     /// Reads the initial sequence number as soon as it is known, because the numbers of arriving
-    /// packets depend on departed ones.
+    /// packets depend on sent ones.
     fn note_initial(&mut self) {
         if let Some((_, segment)) = self.left.back() {
             self.numbers.note_initial(segment);
@@ -285,8 +286,8 @@ impl<'a> Player<'a> {
     }
 }
 
-/// Returns `found` without the parts that `expected` leaves open, so that both print in the same
-/// way.
+/// Returns `found` without the fields that `expected` does not specify, so that both print in the
+/// same way.
 fn as_specified(expected: &Packet, found: &Packet) -> Packet {
     let mut compared = found.clone();
     compared.window = expected.window.and(found.window);

@@ -5,9 +5,9 @@ use std::fmt;
 /// The reason why a script is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The line, from one.
+    /// The line number, counted from 1.
     pub line: usize,
-    /// Whether the script is malformed, or requires features that acklab lacks.
+    /// The kind of refusal: the script is malformed, or requires features that acklab lacks.
     pub kind: Kind,
     /// A message with the found and the expected content.
     pub message: String,
@@ -19,7 +19,7 @@ pub enum Kind {
     /// The script is not valid in packetdrill's language.
     Malformed,
     /// The script requires a feature that acklab's TCP does not have or that a run without a kernel
-    /// cannot show.
+    /// cannot reproduce.
     OutOfScope,
 }
 

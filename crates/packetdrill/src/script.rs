@@ -11,7 +11,7 @@ use std::fmt;
 /// A script.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
-    /// The command line that it requires.
+    /// The command line that the script requires.
     pub command_line: CommandLine,
     /// The variables that its commands set before the first event, with their lines.
     pub setup: Vec<Order>,
@@ -22,11 +22,11 @@ pub struct Script {
 /// An event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Its line.
+    /// The line of the event.
     pub line: usize,
-    /// Its time.
+    /// The time of the event.
     pub time: Time,
-    /// Its action.
+    /// The action of the event.
     pub action: Action,
 }
 
@@ -35,7 +35,7 @@ pub struct Event {
 pub enum Action {
     /// A packet arrives (`<`).
     Arrives(Packet),
-    /// A packet is expected to leave (`>`).
+    /// A packet is expected to be sent (`>`).
     Leaves(Packet),
     /// The application makes a system call.
     Calls(Call),
@@ -45,7 +45,7 @@ pub enum Action {
     Runs(Vec<Statement>),
 }
 
-/// A packet. Numbers count from the initial sequence number of their direction.
+/// A packet. Its numbers are relative to the initial sequence number of their direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Packet {
     /// Its flags.
@@ -54,9 +54,9 @@ pub struct Packet {
     pub has_ace: bool,
     /// The sequence number.
     pub seq: u32,
-    /// Octets of payload.
+    /// The number of octets of payload.
     pub payload: u32,
-    /// The acknowledgment number; zero without one.
+    /// The acknowledgment number, or zero without ACK.
     pub ack: u32,
     /// The window field, if the script specifies it.
     pub window: Option<u16>,
@@ -69,11 +69,12 @@ pub struct Packet {
 /// The ECN field of IP in a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Not specified. Any value matches, and arriving packets are not ECN-capable.
+    /// The script does not specify the field. Any value matches, and arriving packets are not
+    /// ECN-capable.
     Unspecified,
-    /// This codepoint.
+    /// The packet has this codepoint.
     Is(Ecn),
-    /// ECT(0) or ECT(1) (`ect01`).
+    /// The packet has ECT(0) or ECT(1) (`ect01`).
     Capable,
 }
 
@@ -84,7 +85,7 @@ pub struct Call {
     pub name: String,
     /// Its arguments.
     pub arguments: Vec<Argument>,
-    /// When a blocking call is expected to return, by the clock of its event.
+    /// The time at which a blocking call is expected to return, by the clock of its event.
     pub until: Option<acklab_base::Duration>,
     /// The expected return value. `None` if any value matches.
     pub result: Option<i64>,
@@ -108,8 +109,8 @@ impl Call {
     }
 
     /// Returns the number of octets of `write(3, ..., 1000)`, whose buffer packetdrill creates. For
-    /// `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`, returns that of
-    /// all buffers. `None` for another form.
+    /// `sendmsg(3, {msg_name(...)=..., msg_iov(1)=[{..., 1000}], msg_flags=0}, 0)`, returns the
+    /// total of all buffers. `None` for any other form.
     #[must_use]
     pub fn octets(&self) -> Option<u64> {
         if let Some(Argument::Structure(fields)) = self.arguments.get(1) {
@@ -176,7 +177,7 @@ pub enum Argument {
 }
 
 /// Returns the number of octets in the buffers of a message with these fields, each of the form
-/// `{..., 1000}`. `None` for another form.
+/// `{..., 1000}`. `None` for any other form.
 fn octets_of_message(fields: &[(Option<String>, Argument)]) -> Option<u64> {
     let vector = fields.iter().find(|(name, _)| name.as_deref() == Some("msg_iov"));
     let Some((_, Argument::List(buffers))) = vector else { return None };

@@ -1,6 +1,6 @@
-//! Commands between backticks. None is executed. Commands that set variables of TCP become
-//! [`Order`]s, those without a meaning here are ignored, and any other command puts the script out
-//! of scope.
+//! Commands between backticks. No command is executed. Commands that set variables of TCP become
+//! [`Order`]s. Commands without an effect on acklab are ignored. Any other command puts the script
+//! out of scope.
 
 use crate::expression;
 use crate::refusal::Refusal;
@@ -20,7 +20,7 @@ pub(crate) const REFUSES: &str = "device refuses";
 pub struct Order {
     /// The line of the script with the command.
     pub line: usize,
-    /// The name, such as `net.ipv4.tcp_sack`, or `initcwnd` for that attribute of the route.
+    /// The name, such as `net.ipv4.tcp_sack`, or `initcwnd` for the attribute of the route.
     pub key: String,
     /// The value.
     pub value: String,
@@ -38,7 +38,7 @@ struct Reader<'a> {
     include: &'a Include<'a>,
     orders: &'a mut Vec<Order>,
     depth: usize,
-    /// `true` if the previous command was `nstat`, or searched its output.
+    /// `true` if the previous command was `nstat`, or searched the output of `nstat`.
     reads_counters: bool,
 }
 
@@ -56,7 +56,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads a command whose output goes to the file `target`, if any.
+    /// Reads a command whose output is written to the file `target`, if any.
     fn command(&mut self, line: usize, first: &str, arguments: &[String], target: &str) -> Result<(), Refusal> {
         let name = first.rsplit('/').next().unwrap_or(first);
         let is = |words: &[&str]| {
@@ -68,17 +68,17 @@ impl Reader<'_> {
                 settings.into_iter().try_for_each(|setting| self.set(line, setting))
             }
             "set_sysctls.py" => arguments.iter().try_for_each(|setting| self.set(line, setting)),
-            // The other script writes it in order to restore variables.
+            // Another script writes this file in order to restore variables.
             _ if name.starts_with("sysctl_restore_") => Ok(()),
             _ if name.ends_with(".sh") => self.include_file(line, first),
             // `echo 3 > /sys/module/…`
             "echo" => self.set(line, &format!("{target}={}", arguments.join(" "))),
             "ip" if is(&["tcp_metrics", "flush"]) => Ok(()),
             "ip" if is(&["route"]) => self.route(line, arguments),
-            // The queue of the device, in which no packet of a script waits. fq paces outgoing
-            // packets.
+            // This is the queue of the device, in which no packet of a script waits. fq paces
+            // outgoing packets.
             "tc" if arguments.iter().any(|word| word == "fq") => self.set(line, "fq=1"),
-            // A queue without room: the device refuses all outgoing packets until the queue is
+            // A queue of length zero: the device refuses all outgoing packets until the queue is
             // replaced or deleted.
             "tc" if arguments.ends_with(&["pfifo".to_owned(), "limit".to_owned(), "0".to_owned()]) => {
                 self.set(line, &format!("{REFUSES}=1"))
@@ -87,7 +87,8 @@ impl Reader<'_> {
             "tc" if !arguments.iter().any(|word| word == "limit") && arguments.iter().any(|word| word == "pfifo") => {
                 Ok(())
             }
-            // Segmentation offload, and the counters of the kernel, which are not compared.
+            // These are segmentation offload, and the counters of the kernel, which are not
+            // compared.
             "ethtool" | "nstat" | "true" => Ok(()),
             "grep" if self.reads_counters => Ok(()),
             _ => Err(Refusal::out_of_scope(
@@ -168,8 +169,8 @@ fn commands(text: &str) -> Vec<(usize, &str)> {
     found
 }
 
-/// Returns the words of a command, and the file to which its output goes. `$((…))` becomes its
-/// value.
+/// Returns the words of a command, and the file to which its output is written. `$((…))` is
+/// replaced by its value.
 fn words(command: &str) -> (Vec<String>, String) {
     let mut words = Vec::new();
     let (mut word, mut quote, mut has_word) = (String::new(), None, false);

@@ -7,15 +7,15 @@ use acklab_base::Instant;
 use acklab_wire::tcp::Segment;
 use std::collections::VecDeque;
 
-/// Segments that have left, but are not yet matched with an event, the oldest first.
+/// Segments that were sent, but are not yet matched with an event, the oldest first.
 pub type Departures = VecDeque<(Instant, Segment)>;
 
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It returns this number.
+    /// The call returns this number.
     Returns(i64),
-    /// It fails with the error of this name.
+    /// The call fails with the error of this name.
     Fails(String),
 }
 
@@ -24,7 +24,7 @@ pub trait Stack {
     /// Returns the time.
     fn now(&self) -> Instant;
 
-    /// Advances time to `until`, or until a segment has left or a call has ended.
+    /// Advances time to `until`, or until a segment was sent or a call has ended.
     fn pass(&mut self, until: Instant, left: &mut Departures);
 
     /// Delivers `segment` now.

@@ -9,7 +9,7 @@ use acklab_transport::tcp::sender::AfterIdle;
 use acklab_transport::tcp::{Settings, ecn};
 use acklab_transport::{cc, pacing, recovery};
 
-/// The ECN modes of the two ends: the one that opens the connection, and the other (`tcp_ecn`).
+/// The ECN modes (`tcp_ecn`) of the end that opens the connection, and of the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnByEnd {
     pub(crate) active: ecn::EcnConfig,
@@ -36,7 +36,7 @@ const WITHOUT_EFFECT: [&str; 18] = [
     "tcp_shrink_window",
     "tcp_backlog_ack_defer",
     "tcp_rto_max_ms",
-    // It has an effect only if tcp_ecn_option is 1.
+    // The variable has an effect only if tcp_ecn_option is 1.
     "tcp_ecn_option_beacon",
 ];
 
@@ -96,7 +96,7 @@ fn set_default<T>(setting: &mut Option<T>, value: T) {
     setting.get_or_insert(value);
 }
 
-/// Returns the last of three sizes, the maximum of a buffer.
+/// Returns the last of three sizes, which is the maximum size of a buffer.
 fn largest(sizes: &str) -> Option<Bytes> {
     let words: Vec<u64> = sizes.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
     match words[..] {

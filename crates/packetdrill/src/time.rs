@@ -10,7 +10,8 @@ pub enum Time {
     Any,
     /// At an instant, or in a range of instants.
     At {
-        /// `true` if the time is relative to the previous event (`+`), not to the start.
+        /// `true` if the time is relative to the previous event (`+`), not to the start of the
+        /// script.
         is_relative: bool,
         /// The instant, or the start of the range.
         start: Duration,
@@ -32,7 +33,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// The maximum time of a script: a day. A longer idle time shows nothing new.
+/// The maximum time of a script: a day. A longer idle time would test nothing new.
 const LONGEST: Duration = Duration::from_secs(86_400);
 
 /// Returns the duration of `text` seconds, exact to the nanosecond. Returns `None` if it is

@@ -7,8 +7,7 @@ use acklab_base::{Duration, Instant};
 pub struct Tolerance {
     /// The minimum tolerance (`--tolerance_usecs`).
     pub least: Duration,
-    /// The tolerance relative to the time since the previous event (`--tolerance_percent`), as a
-    /// percentage.
+    /// The tolerance as a percentage of the time since the previous event (`--tolerance_percent`).
     pub percent: f64,
 }
 

@@ -7,10 +7,10 @@ use acklab_transport::ack::Policy;
 use acklab_transport::cc::Controller;
 use acklab_transport::tcp::{Preset, Settings, TcpConfig};
 
-/// Checks that a script has a verdict, as text, and the same verdict when it is run again.
+/// Checks that a script has a verdict, as text, and the same verdict when it is run a second time.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the check fails.
 pub(crate) fn a_script_has_a_verdict(octets: &[u8]) {
     let text = String::from_utf8_lossy(octets);
     let first = verdict(&text);

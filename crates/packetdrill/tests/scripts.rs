@@ -1,5 +1,5 @@
-//! Runs the project's own scripts: those in `scripts/` pass, and a script with another expectation
-//! reports the expected and the found content.
+//! Runs the scripts of this project. The scripts in `scripts/` pass. A script with another
+//! expectation reports the expected and the found content.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "scripts are files")]
@@ -100,7 +100,8 @@ fn all_properties_of_a_write_count() {
     }
 }
 
-/// The same script with another policy at the receiver, or another initial window at the sender.
+/// Runs the same script with another policy at the receiver, or another initial window at the
+/// sender.
 #[test]
 fn the_settings_of_the_caller_are_what_is_tested() {
     let settings = Settings { initial_window: Some(acklab_base::units::Segments(4)), ..linux() };

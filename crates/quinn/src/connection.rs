@@ -23,8 +23,8 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Addresses for documentation (RFC 5737, §3). quinn-proto distinguishes peers by addresses, and
-/// each of its endpoints here has one peer.
+/// Addresses for documentation (RFC 5737, §3). quinn-proto distinguishes peers by address, and each
+/// of its endpoints here has one peer.
 const CLIENT: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 49_152));
 const SERVER: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 2), 443));
 /// The bytes of a connection ID, as in quinn's own generators.
@@ -34,11 +34,11 @@ const CONNECTION_ID: usize = 8;
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     pub(crate) stream: Option<StreamId>,
-    /// Bytes that have arrived.
+    /// The ranges of bytes that have arrived.
     pub(crate) octets: Ranges,
     /// The end of the stream, once it is known.
     pub(crate) end: Option<u64>,
-    /// Bytes that the application has read.
+    /// The number of bytes that the application has read.
     pub(crate) read: u64,
     /// `true` once the end of the stream was read.
     pub(crate) is_at_end: bool,
@@ -49,11 +49,11 @@ pub(crate) struct Incoming {
 pub(crate) struct Outgoing {
     pub(crate) stream: Option<StreamId>,
     pub(crate) buffer: SendBuffer,
-    /// Bytes passed to quinn-proto.
+    /// The number of bytes passed to quinn-proto.
     pub(crate) handed: u64,
     /// `true` once the end of the stream was passed to quinn-proto.
     pub(crate) is_finished: bool,
-    /// `true` once all of it is acknowledged.
+    /// `true` once all bytes and the end of the stream are acknowledged.
     pub(crate) is_acknowledged: bool,
 }
 
@@ -98,7 +98,7 @@ pub struct Connection {
     pub(crate) is_idle: bool,
     /// `true` if the last datagram carried data.
     pub(crate) last_carried_data: bool,
-    /// The arrival of the newest packet with data.
+    /// The arrival time of the newest packet with data.
     pub(crate) newest_arrival: Instant,
     pub(crate) events: VecDeque<Event>,
     pub(crate) stream_events: StreamEvents,
@@ -213,8 +213,8 @@ impl Connection {
         self.is_idle = false;
     }
 
-    /// Processes the effects of a call of quinn-proto between its connection and its endpoint, on
-    /// the congestion controller and on the application.
+    /// Passes messages between quinn-proto's connection and its endpoint after a call. Reports the
+    /// effects to the congestion controller and to the application.
     pub(crate) fn follow_up(&mut self, now: Instant) {
         self.is_idle = false;
         loop {
@@ -266,7 +266,7 @@ impl Connection {
         self.events.push_back(Event::Established);
     }
 
-    /// Handles the end of the connection: by this end, by the peer or by a timeout.
+    /// Handles the end of the connection, which this end, the peer or a timeout has caused.
     fn on_lost(&mut self, reason: &quinn_proto::ConnectionError) {
         use quinn_proto::ConnectionError as Reason;
         self.is_open = false;

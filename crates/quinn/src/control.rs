@@ -1,8 +1,8 @@
-//! quinn-proto's congestion controller: either quinn's own, or a proxy that records quinn's reports
-//! and returns a window set from outside.
+//! quinn-proto's congestion controller. It is either one of quinn's controllers, or a proxy that
+//! records quinn-proto's reports and returns a window that acklab sets.
 //!
 //! quinn-proto reports acknowledged bytes first, then updates its round-trip estimate, and reports
-//! losses last. acklab's controllers need all of this at once. So the reports are collected, and
+//! losses last. acklab's controllers need all of this together. So the reports are collected, and
 //! [`Sender::settle`](crate::sender::Sender::settle) passes them on after each call of quinn-proto.
 //! quinn-proto reads the window later, when a packet is requested.
 
@@ -15,21 +15,22 @@ use std::time::Instant;
 /// A loss that quinn-proto has detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Loss {
-    /// When the last of the lost packets left.
+    /// The time at which the last of the lost packets was sent.
     pub(crate) sent_at: Instant,
-    /// Bytes of the lost packets.
+    /// The number of bytes of the lost packets.
     pub(crate) octets: u64,
-    /// `true` if it is persistent congestion (RFC 9002, §7.6).
+    /// `true` if the loss is persistent congestion (RFC 9002, §7.6).
     pub(crate) is_persistent: bool,
 }
 
 /// The reports of quinn-proto since the last call.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
-    /// Bytes in flight after the last acknowledgment, before losses; `None` if there was none.
+    /// The number of bytes in flight after the last acknowledgment, before losses; `None` without
+    /// an acknowledgment.
     pub(crate) in_flight: Option<u64>,
     pub(crate) losses: Vec<Loss>,
-    /// `true` if an acknowledgment reported a mark.
+    /// `true` if an acknowledgment reported a congestion mark.
     pub(crate) is_marked: bool,
 }
 
@@ -71,8 +72,8 @@ pub(crate) struct Factory {
 }
 
 impl Factory {
-    /// Creates proxies for acklab's controllers or, with `own`, controllers of quinn whose reports
-    /// are recorded.
+    /// Creates proxies for acklab's controllers. If `own` is set, creates quinn's controllers,
+    /// whose input is recorded.
     pub(crate) fn new(control: Control, own: Option<Arc<dyn ControllerFactory + Send + Sync>>) -> Self {
         Self { control, own }
     }
@@ -85,7 +86,7 @@ impl ControllerFactory for Factory {
     }
 }
 
-/// Records quinn-proto's reports, and passes them to quinn's own controller, if there is one.
+/// Records quinn-proto's reports, and passes them to quinn's controller, if it is used.
 struct Relay {
     control: Control,
     own: Option<Box<dyn Controller>>,
@@ -111,7 +112,7 @@ impl Controller for Relay {
         self.control.state().reports.in_flight = Some(in_flight);
     }
 
-    /// quinn-proto reports marks as losses of zero bytes.
+    /// quinn-proto reports congestion marks as losses of zero bytes.
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
         if let Some(own) = &mut self.own {
             own.on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
@@ -144,7 +145,7 @@ impl Controller for Relay {
         metrics
     }
 
-    /// Creates a controller for a path to which the peer moved.
+    /// Creates a controller for the path to which the peer has migrated.
     fn clone_box(&self) -> Box<dyn Controller> {
         Box::new(Self { control: self.control.clone(), own: self.own.as_ref().map(|own| own.clone_box()) })
     }

@@ -18,15 +18,15 @@ const PROTOCOL: u8 = 17;
 pub struct Datagram {
     pub(crate) octets: bytes::Bytes,
     pub(crate) ecn: Ecn,
-    /// Its packets in clear, as its ends decrypt them.
+    /// The unencrypted packets of the datagram, as the ends decrypt them.
     pub(crate) packets: Arc<[Packet]>,
-    /// The connection's keys at its sender when it was sent.
+    /// The keys of the connection at the sender when the datagram was sent.
     pub(crate) secrets: Option<Arc<str>>,
-    /// Bytes of the stream.
+    /// The number of stream bytes in the datagram.
     pub(crate) payload: u32,
-    /// The offset of the first of them.
+    /// The offset of the first stream byte.
     pub(crate) offset: Option<u64>,
-    /// Whether one of its 1-RTT packets contains an acknowledgment.
+    /// `true` if one of the 1-RTT packets contains an acknowledgment.
     pub(crate) acknowledges: bool,
 }
 
@@ -46,7 +46,7 @@ impl Datagram {
         Self { octets: octets.into(), ecn, packets: packets.into(), secrets, payload, offset: first, acknowledges }
     }
 
-    /// Returns its packets in clear.
+    /// Returns the unencrypted packets of the datagram.
     #[must_use]
     pub fn packets(&self) -> &[Packet] {
         &self.packets

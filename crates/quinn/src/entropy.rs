@@ -1,7 +1,7 @@
 //! Randomness for TLS and QUIC from a named stream of the run's seed.
 //!
-//! rustls holds its source of random numbers and its key exchanges by `&'static` reference, so they
-//! cannot belong to a connection. They read the stream of the active connection, which
+//! rustls refers to its random number generator and its key exchanges by `&'static` reference, so
+//! they cannot belong to a connection. They read the stream of the active connection, which
 //! [`Entropy::lend`] makes available during one call.
 
 use acklab_base::random::{Seed, Stream};

@@ -10,7 +10,7 @@ use acklab_wire::quic::Frame;
 use bytes::BytesMut;
 use quinn_proto::{DatagramEvent, EcnCodepoint};
 
-/// The reason for which a datagram has no effect: none of its packets could be decrypted.
+/// The reason for which a datagram is ignored: none of its packets could be decrypted.
 const UNREADABLE: &str = "refused_unreadable";
 
 impl Connection {
@@ -55,7 +55,7 @@ impl Connection {
                 DatagramEvent::NewConnection(incoming) if connection.is_none() => {
                     return endpoint.accept(incoming, at, &mut response, None).ok();
                 }
-                // The flow has one connection.
+                // The flow has only one connection.
                 DatagramEvent::NewConnection(incoming) => endpoint.ignore(incoming),
                 DatagramEvent::Response(_) => {}
             }
@@ -106,7 +106,7 @@ impl Connection {
     pub(crate) fn on_readable(&mut self, now: Instant) {
         match self.reading {
             Reading::AtOnce => _ = self.read_octets(now, u64::MAX),
-            // Only the end is left, which the application will not read.
+            // Only the end of the stream is unread, and the application will not read it.
             Reading::OnDemand if self.incoming.end == Some(self.incoming.read) => _ = self.read_octets(now, 0),
             Reading::OnDemand => {}
         }

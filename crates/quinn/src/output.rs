@@ -8,18 +8,20 @@ use acklab_wire::quic::Frame;
 use bytes::Bytes;
 use quinn_proto::EcnCodepoint;
 
-/// The minimum of unsent bytes in quinn-proto, as a multiple of a datagram. Other unsent bytes stay
-/// here, where they can be discarded.
+/// The minimum number of unsent bytes in quinn-proto, as a multiple of a datagram. Other unsent
+/// bytes remain in acklab's buffer, where they can be discarded.
 const LEAD: u64 = 4;
-/// The minimum size of a piece that is passed to quinn-proto, as a part of the outstanding bytes.
-/// For each packet, quinn-proto searches a list of the unacknowledged pieces (`SendBuffer::get`).
-/// If pieces were single datagrams, the cost per packet would be proportional to the window.
+/// The minimum size of a piece passed to quinn-proto, as a fraction of the outstanding bytes: 1
+/// divided by this. For each packet, quinn-proto searches a list of the unacknowledged pieces
+/// (`SendBuffer::get`). If each piece were one datagram, the cost per packet would be proportional
+/// to the window.
 const PIECES: u64 = 16;
 /// The content of all streams.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 impl Connection {
-    /// Returns the next datagram that leaves now. Time alone has no effect before the deadline.
+    /// Returns the next datagram that must be sent now. The passing of time has no effect before
+    /// the deadline.
     pub(crate) fn output(&mut self, now: Instant) -> Option<Datagram> {
         if self.is_idle {
             return None;
@@ -40,8 +42,8 @@ impl Connection {
         None
     }
 
-    /// Returns when the controller permits data to leave, if its rate blocks them now. With a full
-    /// window, quinn-proto sends only probes (RFC 9002, §6.2.4), which are not paced.
+    /// Returns when the controller permits data to be sent, if its rate blocks them now. If the
+    /// window is full, quinn-proto sends only probes (RFC 9002, §6.2.4), which are not paced.
     fn held_until(&self, now: Instant) -> Option<Instant> {
         let is_everything_acknowledged = self.sender.acknowledged().next() == self.outgoing.buffer.sendable();
         if is_everything_acknowledged || !self.is_open || !self.sender.has_room(self.settings.datagram()) {
@@ -101,8 +103,8 @@ impl Connection {
         self.counters.ack_frames_sent += acks as u64;
     }
 
-    /// Records that quinn-proto has nothing to send. If nothing is written, the application is the
-    /// limit.
+    /// Records that quinn-proto has nothing to send. If no written data are unsent, the application
+    /// is the limit.
     fn note_application_limit(&mut self) {
         if self.is_open && !self.has_data() {
             self.sender.on_app_limited();
@@ -110,8 +112,8 @@ impl Connection {
     }
 
     /// Records why nothing is sent. The data accepted by quinn-proto are within the peer's flow
-    /// control. If some are unsent, the limit is the window or pacing: quinn-proto's own, or that
-    /// of a controller that sets a rate.
+    /// control. If some are unsent, the limit is the window or pacing. The pacing is that of
+    /// quinn-proto, or of a controller that sets a rate.
     fn note_limit(&mut self) {
         let Some((_, connection)) = &self.connection else { return };
         let packet = connection.current_mtu().into();
@@ -121,7 +123,7 @@ impl Connection {
         self.sender.note_limit(packet, delayed);
     }
 
-    /// Passes the application's data to quinn-proto, as far as they will leave soon.
+    /// Passes the application's data that will be sent soon to quinn-proto.
     fn hand_over(&mut self) {
         let (Some(stream), Some((_, connection))) = (self.outgoing.stream, &mut self.connection) else { return };
         let outgoing = &mut self.outgoing;
@@ -145,9 +147,9 @@ impl Connection {
     }
 }
 
-/// Returns the offset up to which present data are passed to quinn-proto. It has `handed` bytes, of
-/// which `sent` have left and the first `acknowledged` have arrived. It needs at least `lead` bytes
-/// ahead.
+/// Returns the offset up to which available data are passed to quinn-proto. quinn-proto has the
+/// bytes below `handed`, has sent the bytes below `sent`, and the bytes below `acknowledged` have
+/// arrived. It requires at least `lead` unsent bytes.
 fn end_of_piece(sent: u64, acknowledged: u64, handed: u64, lead: u64) -> u64 {
     if handed >= sent + lead {
         return handed;

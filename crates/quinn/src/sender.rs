@@ -1,10 +1,10 @@
-//! Tracks the packets that an end has sent: their bytes of the stream, acknowledgments and losses,
-//! and the reports to the congestion controller.
+//! Tracks the packets that an end has sent: their stream bytes, acknowledgments and losses, and the
+//! reports to the congestion controller.
 //!
-//! quinn-proto decides on losses and round trips, and reports only sums. The packets of a sum
-//! follow from its rules. The packets listed in an ACK frame are acknowledged, and the lost ones
-//! are the oldest outstanding packets (RFC 9002, §6.1: if a threshold applies to a packet, it
-//! applies to all packets before it).
+//! quinn-proto detects losses and measures round-trip times, and reports only total bytes. The
+//! packets of a total follow from quinn-proto's rules. The packets listed in an ACK frame are
+//! acknowledged. The lost packets are the oldest outstanding ones (RFC 9002, §6.1: if a threshold
+//! applies to a packet, it applies to all packets before it).
 
 use crate::control::{Control, Loss, Reports};
 use crate::tap::{self, Space};
@@ -20,8 +20,8 @@ use acklab_wire::quic::{AckRanges, Frame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The number of probe timeouts for which lost packets are kept, to recognise late acknowledgments:
-/// twice the duration of persistent congestion (RFC 9002, §7.6.1).
+/// The number of probe timeouts for which lost packets are stored, to recognise late
+/// acknowledgments: twice the duration of persistent congestion (RFC 9002, §7.6.1).
 const REMEMBERED: u64 = 2 * 3;
 /// `max_ack_delay` of quinn-proto's peers: the default (RFC 9000, §18.2).
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
@@ -30,15 +30,15 @@ const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 #[derive(Debug)]
 struct Content {
     space: Space,
-    /// `true` for a probe of a larger packet size, whose loss does not count as congestion.
+    /// `true` for a probe of a larger packet size, whose loss does not indicate congestion.
     is_mtu_probe: bool,
-    /// Bytes of the stream.
+    /// The range of stream bytes.
     octets: Range<u64>,
-    /// Further bytes.
+    /// Further ranges of stream bytes.
     more: Vec<Range<u64>>,
 }
 
-/// quinn-proto's estimates of the round trip, once there was a sample.
+/// quinn-proto's estimates of the round-trip time, once there was a sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundTrip {
     pub(crate) smoothed: Duration,
@@ -73,7 +73,7 @@ pub(crate) struct Counters {
 #[derive(Debug)]
 pub(crate) struct Sender {
     epoch: Epoch,
-    /// Loss recovery with acklab's controller. Without a controller, quinn's own is active.
+    /// Loss recovery with acklab's controller. Without a controller, one of quinn's is active.
     recovery: Manager<Content, RoundTrips, Option<Congestion>, 3>,
     /// The acknowledgments since the last report.
     progress: Progress,
@@ -81,12 +81,12 @@ pub(crate) struct Sender {
     acknowledged: Ranges,
     /// The end of the bytes of the stream that were sent.
     sent: u64,
-    /// Whether reductions for spurious losses are undone.
+    /// `true` if reductions for spurious losses are undone.
     undoes: bool,
     control: Control,
     rtt_samples: u64,
     latest_rtt: Duration,
-    /// Whether packets of data that are declared lost are events.
+    /// `true` if the loss of a data packet is recorded as an event.
     records_losses: bool,
     counters: Counters,
 }
@@ -121,7 +121,7 @@ impl Sender {
         self.sent
     }
 
-    /// Returns the number and the last of the round-trip samples.
+    /// Returns the number of round-trip samples, and the last sample.
     pub(crate) const fn rtt_samples(&self) -> (u64, Duration) {
         (self.rtt_samples, self.latest_rtt)
     }
@@ -134,7 +134,7 @@ impl Sender {
         &self.counters
     }
 
-    /// Records packets of data that are declared lost as events from now on.
+    /// Enables the recording of lost data packets as events.
     pub(crate) const fn record_losses(&mut self) {
         self.records_losses = true;
     }
@@ -146,13 +146,13 @@ impl Sender {
         }
     }
 
-    /// Returns when the controller permits the next packet, if its rate delays it now. quinn-proto
-    /// itself paces only by the window.
+    /// Returns when the controller permits the next packet, if its rate delays it now.
+    /// quinn-proto's pacing depends only on the window.
     pub(crate) fn holds_until(&self, now: Instant) -> Option<Instant> {
         self.congestion().filter(|congestion| congestion.names_rate())?.holds_until(now)
     }
 
-    /// Returns `true` if the window has room for a packet of `octets` bytes.
+    /// Returns `true` if the window permits a packet of `octets` bytes.
     pub(crate) fn has_room(&self, octets: u64) -> bool {
         self.congestion().is_none_or(|congestion| congestion.has_room(self.in_flight(), octets))
     }
@@ -172,7 +172,7 @@ impl Sender {
         }
     }
 
-    /// Records that the application has nothing more to send although the window has room.
+    /// Records that the application has nothing more to send although the window is not full.
     pub(crate) fn on_app_limited(&mut self) {
         let in_flight = self.in_flight();
         if let Some(congestion) = &mut self.recovery.congestion {
@@ -189,8 +189,8 @@ impl Sender {
         }
     }
 
-    /// Records that `packet` leaves. `is_mtu_probe` means that it is larger than the current packet
-    /// size.
+    /// Records that `packet` is sent. `is_mtu_probe` is `true` if it is larger than the current
+    /// packet size.
     pub(crate) fn on_sent(&mut self, now: Instant, packet: &tap::Packet, is_mtu_probe: bool) {
         let is_ack_eliciting = packet.frames.is_ack_eliciting();
         let counts = is_ack_eliciting || packet.frames.iter().any(|frame| matches!(frame, Frame::Padding(_)));
@@ -250,7 +250,7 @@ impl Sender {
         if space == Space::Data {
             self.progress.spuriously_lost += progress.spuriously_lost;
             self.counters.lost_needlessly += progress.spuriously_lost;
-            // The keys of the handshake are discarded, and with them the packets in flight under
+            // The keys of the handshake are discarded, and with them the packets in flight that use
             // these keys.
             for handshake in [Space::Initial, Space::Handshake] {
                 self.recovery.abandon(handshake as usize);
@@ -312,8 +312,9 @@ impl Sender {
         self.recovery.space_mut(space).settle();
     }
 
-    /// Returns the number of the last of the lost packets: they are the oldest outstanding packets
-    /// of `space`, with `octets` bytes in total, and the last one left at `sent_at`.
+    /// Returns the number of the last of the lost packets. The lost packets are the oldest
+    /// outstanding packets of `space`, have `octets` bytes in total, and the last of them was sent
+    /// at `sent_at`.
     fn last_of(&self, space: Space, octets: u64, sent_at: Instant) -> Option<u64> {
         let (mut sum, mut last) = (0, None);
         for (number, packet) in self.recovery.space(space as usize).outstanding() {
@@ -331,7 +332,7 @@ impl Sender {
 
     fn forget_lost(&mut self, now: Instant) {
         let Some(srtt) = self.recovery.round_trips().srtt() else { return };
-        // quinn-proto does not report the deviation, so that of a first sample is assumed.
+        // quinn-proto does not report the deviation, so the deviation after a first sample is used.
         let timeout = probe_timeout(&Estimator::default(), srtt, MAX_ACK_DELAY, 0).saturating_mul(REMEMBERED);
         let before = now.as_nanos().saturating_sub(timeout.as_nanos());
         self.recovery.space_mut(Space::Data as usize).forget_lost(Instant::from_nanos(before));
@@ -375,7 +376,7 @@ impl Context<Content> for Contents<'_> {
 }
 
 /// Returns the window for quinn-proto. quinn-proto sends while the bytes in flight plus the next
-/// packet are below the window, whereas RFC 9002, §7, permits equality. It also needs room for the
+/// packet are below the window, whereas RFC 9002, §7, permits equality. It also needs space for the
 /// two packets of the minimum window (§7.2).
 fn allowed(congestion: &Congestion) -> u64 {
     congestion.window().cwnd.max(2 * congestion.window().mss) + 1

@@ -19,13 +19,14 @@ use std::sync::Arc;
 const BELOW: u64 = IPV4_HEADER + UDP_HEADER;
 /// The minimum size of a datagram that every QUIC path must carry (RFC 9000, §14).
 const MIN_DATAGRAM: u64 = 1200;
-/// The maximum size of a datagram that discovery tries: that of an Ethernet packet.
+/// The maximum size of a datagram that discovery tries: the payload of an Ethernet frame without
+/// lower headers.
 const DISCOVERED: u64 = 1500 - BELOW;
 /// The maximum window, as for the other transports (RFC 7323, §2.2).
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// The bytes of a full-sized 1-RTT packet besides stream data: first octet, connection ID, packet
-/// number of two octets, tag (RFC 9000, §17.3.1; RFC 9001, §5.3); type, ID and offset of the stream
-/// frame (RFC 9000, §19.8).
+/// The number of bytes of a full-sized 1-RTT packet that are not stream data: first octet,
+/// connection ID, packet number of two octets, tag (RFC 9000, §17.3.1; RFC 9001, §5.3); type, ID
+/// and offset of the stream frame (RFC 9000, §19.8).
 const HEADERS: u64 = 1 + 8 + 2 + 16 + 1 + 1 + 4;
 
 /// The implementation of the congestion controller.
@@ -61,24 +62,25 @@ pub struct Settings {
     pub mtu_discovery: bool,
     /// Initial window in packets (RFC 9002, §7.2).
     pub initial_window: Segments,
-    /// Bytes that the application may write ahead of acknowledgment.
+    /// The maximum number of unacknowledged bytes that the application may write.
     #[schemars(example = "4MiB")]
     pub send_buffer: Bytes,
-    /// Bytes that the peer may send on a stream ahead of its reader, at most 1 GiB.
+    /// The maximum number of bytes that the peer may send on a stream before its application reads
+    /// them, at most 1 GiB.
     #[schemars(example = "1250000B")]
     pub stream_window: Bytes,
-    /// The same limit for all streams together.
+    /// The same maximum for all streams together.
     #[schemars(example = "1GiB")]
     pub connection_window: Bytes,
-    /// RTT before the first sample (RFC 9002, §6.2.2).
+    /// The RTT used before the first sample (RFC 9002, §6.2.2).
     #[schemars(example = "333ms")]
     pub initial_rtt: Duration,
-    /// The distance in packet numbers to an acknowledged packet at which a packet counts as lost
-    /// (RFC 9002, §6.1.1).
+    /// A packet is considered lost if an acknowledged packet has a number larger by this (RFC 9002,
+    /// §6.1.1).
     #[schemars(range(min = 1))]
     pub packet_threshold: u32,
-    /// The number of RTTs after which a packet before an acknowledged one counts as lost (RFC 9002,
-    /// §6.1.2).
+    /// A packet that was sent before an acknowledged one is considered lost after this number of
+    /// RTTs (RFC 9002, §6.1.2).
     #[schemars(range(min = 1.0, max = 8.0))]
     pub time_threshold: f64,
     /// The idle timeout, after which the connection is closed.
@@ -148,7 +150,7 @@ impl Settings {
     /// Checks constraints that the schema cannot express.
     ///
     /// # Errors
-    /// If a setting is invalid; the error names the first one.
+    /// If a setting is invalid; the error names the first invalid setting.
     pub fn check(&self) -> Result<(), Fault> {
         self.congestion.check().map_err(|fault| fault.within("congestion"))?;
         if self.controllers == Controllers::Quinn && self.own_controller().is_none() {
@@ -198,7 +200,7 @@ impl Settings {
             mss: self.datagram(),
             initial_window: self.initial_window_octets(),
             growth: cc::Growth::PerSegment,
-            // quinn-proto's controllers support nothing else.
+            // quinn-proto's controllers support no other slow start.
             slow_start: cc::SlowStart::Classic {},
             dialect: cc::Dialect::Reference,
             paced: true,
@@ -211,7 +213,7 @@ impl Settings {
         u64::from(self.initial_window.0) * self.datagram()
     }
 
-    /// Returns quinn's own controller, if it is chosen and quinn has it.
+    /// Returns quinn's controller, if it is selected and quinn implements it.
     pub(crate) fn own_controller(&self) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
         if self.controllers != Controllers::Quinn {
             return None;
@@ -258,7 +260,7 @@ impl Settings {
     }
 }
 
-/// Returns `value` as a variable-length integer, which holds 62 bits.
+/// Returns `value` as a variable-length integer, which can represent 62 bits.
 pub(crate) fn varint(value: u64) -> VarInt {
     VarInt::from_u64(value).unwrap_or(VarInt::MAX)
 }

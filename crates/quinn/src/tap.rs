@@ -1,4 +1,4 @@
-//! Makes packets visible in clear: a cryptography layer of QUIC that records the packets that it
+//! Makes unencrypted packets visible: a cryptography layer of QUIC that records the packets that it
 //! encrypts and decrypts.
 
 use acklab_wire::quic::{Frames, decode::decode_frames};
@@ -28,18 +28,18 @@ impl Space {
     pub(crate) const ALL: [Self; 3] = [Self::Initial, Self::Handshake, Self::Data];
 }
 
-/// A packet in clear.
+/// An unencrypted packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Its packet number space.
+    /// The packet number space of the packet.
     pub space: Space,
-    /// Its number.
+    /// The number of the packet.
     pub number: u64,
-    /// Its bytes, including header and tag.
+    /// The length of the packet in bytes, including header and tag.
     pub length: u32,
-    /// The bytes of header and tag among these.
+    /// The length of header and tag, in bytes.
     pub overhead: u32,
-    /// Its frames.
+    /// The frames of the packet.
     pub frames: Frames,
 }
 
@@ -69,12 +69,12 @@ impl Tap {
         std::mem::take(&mut self.notes().decrypted)
     }
 
-    /// Returns the same client with a view of its packets.
+    /// Returns a configuration of the same client that records its packets.
     pub(crate) fn client(&self, inner: Arc<dyn ClientConfig>) -> Arc<dyn ClientConfig> {
         Arc::new(Tapped { inner, tap: self.clone() })
     }
 
-    /// Returns the same server with a view of its packets.
+    /// Returns a configuration of the same server that records its packets.
     pub(crate) fn server(&self, inner: Arc<dyn ServerConfig>) -> Arc<dyn ServerConfig> {
         Arc::new(Tapped { inner, tap: self.clone() })
     }
@@ -93,7 +93,7 @@ impl Tap {
     }
 }
 
-/// A client's or server's configuration with a view of its packets.
+/// A client's or server's configuration that records packets.
 struct Tapped<C: ?Sized> {
     inner: Arc<C>,
     tap: Tap,
@@ -127,7 +127,7 @@ impl ServerConfig for Tapped<dyn ServerConfig> {
 struct TappedSession {
     inner: Box<dyn Session>,
     tap: Tap,
-    /// The space of the next keys from the handshake.
+    /// The packet number space of the next keys from the handshake.
     next: Space,
 }
 
@@ -144,7 +144,7 @@ impl Session for TappedSession {
         self.inner.peer_identity()
     }
 
-    /// Returns `None`: 0-RTT is not offered.
+    /// Returns `None`, because 0-RTT is not offered.
     fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
         None
     }

@@ -107,12 +107,12 @@ fn congestion(name: &str) -> Settings {
 const LONG: Duration = Duration::from_secs(300);
 /// The number of datagrams of an end after which the handshake is over.
 const HANDSHAKE: usize = 4;
-/// Room for probe timeouts that double repeatedly; by default an end gives up after 30 s.
+/// An idle timeout that permits probe timeouts to double repeatedly; the default is 30 s.
 const PATIENT: Duration = Duration::from_secs(3600);
 
 /// The handshake takes one round trip. 100 kB take four windows of 12 kB, 24 kB, 48 kB and 96 kB.
-/// The last byte is acknowledged at once or within 25 ms. quinn-proto spreads each window over 4/5
-/// of a round trip.
+/// The last byte is acknowledged immediately or within 25 ms. quinn-proto spreads each window over
+/// 4/5 of a round trip.
 #[test]
 fn a_transfer_takes_the_round_trips_of_slow_start() {
     let mut pair = Pair::new(&Settings::default(), 1);
@@ -212,7 +212,7 @@ fn both_ends_write_over_one_connection() {
     }
 }
 
-/// The receive window of a stream that is not read stops its sender.
+/// If the application does not read a stream, the full receive window stops the sender.
 #[test]
 fn a_slow_reader_holds_the_sender_back() {
     let window = acklab_base::Bytes(20_000);
@@ -253,11 +253,11 @@ fn a_peer_that_is_not_there_ends_the_connection() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// For any losses or marks in the first 400 datagrams of each direction, except those of the
-    /// handshake, all bytes arrive once. A server of quinn-proto 0.11 may stall forever if its
-    /// Initial packets are lost. Its probes repeat Handshake packets, which a client without
-    /// ServerHello cannot read. They fill the window for which the retransmission of ServerHello
-    /// waits.
+    /// For any losses or congestion marks in the first 400 datagrams of each direction, except
+    /// those of the handshake, all bytes arrive once. A server of quinn-proto 0.11 may stall
+    /// forever if its Initial packets are lost. Its probes repeat Handshake packets, which a client
+    /// without ServerHello cannot read. The probes fill the window, and the retransmission of
+    /// ServerHello waits for space in the window.
     #[test]
     fn all_octets_arrive(fates in prop::collection::vec(0u8..10, 800), size in 1u64..400_000, controller in 0usize..4) {
         let settings = congestion(["cubic", "bbr", "newreno", "copa"][controller]);

@@ -1,4 +1,4 @@
-//! The boundary between virtual time and quinn-proto's.
+//! Converts between virtual time and quinn-proto's time.
 
 use acklab_base::{Duration, Instant};
 
@@ -18,7 +18,7 @@ impl Epoch {
         self.0 + std::time::Duration::from_nanos(at.as_nanos())
     }
 
-    /// Converts an instant. One before the start of the run becomes its start.
+    /// Converts an instant. An instant before the start of the run becomes the start.
     pub(crate) fn of_std(self, at: std::time::Instant) -> Instant {
         Instant::ZERO + duration(at.saturating_duration_since(self.0))
     }

@@ -37,7 +37,7 @@ pub struct Error(String);
 
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider {
-        // The suite that Initial packets need (RFC 9001, §5.2), for all packets.
+        // The cipher suite that Initial packets require (RFC 9001, §5.2), used for all packets.
         cipher_suites: vec![ring::cipher_suite::TLS13_AES_128_GCM_SHA256],
         kx_groups: vec![&X25519],
         secure_random: &LentRandom,
@@ -99,7 +99,7 @@ impl TimeProvider for Calendar {
 pub(crate) struct Log(Mutex<Option<Arc<str>>>);
 
 impl Log {
-    /// Returns all lines so far, or `None` if there is none.
+    /// Returns all lines so far, or `None` if there are none.
     pub(crate) fn lines(&self) -> Option<Arc<str>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

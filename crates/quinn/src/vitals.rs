@@ -135,7 +135,7 @@ impl Endpoint for Connection {
         self.events.pop_front()
     }
 
-    /// Reports the parameters set by the settings. The others are quinn-proto's own.
+    /// Reports the parameters that the settings determine. quinn-proto determines the others.
     fn report_parameters(&self, to: &mut dyn FnMut(&'static str, u64)) {
         let settings = &self.settings;
         to("max_idle_timeout", settings.idle_timeout.as_nanos() / 1_000_000);
@@ -149,7 +149,7 @@ impl Endpoint for Connection {
         self.sender.record_losses();
     }
 
-    /// quinn-proto does not distinguish its own pacing from the peer's window, so both are `None`.
+    /// quinn-proto does not distinguish its pacing from the peer's window, so both are `None`.
     fn limiting_factor(&self, now: Instant) -> Option<LimitingFactor> {
         if !self.is_open {
             return None;

@@ -25,7 +25,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-/// The octets of an application that always has more to write: more than any timeline sends.
+/// The number of octets that a greedy application writes. It is more than any timeline sends.
 const GREEDY: u64 = 200_000;
 /// Octets of a timestamps option with its padding.
 const TIMESTAMPS: u64 = 12;
@@ -33,8 +33,8 @@ const TIMESTAMPS: u64 = 12;
 const FIRST_RECEIVE_BUFFER: u64 = 128 << 10;
 /// The MSS that the kernel announces over a device for packets of 1500 octets.
 const DEVICE_MSS: u64 = 1460;
-/// The tolerance that a kernel needs: its timers count in jiffies of up to 4 ms, and processors are
-/// busy. A machine in virtual time needs none.
+/// The tolerance that a kernel requires: its timers have a granularity of jiffies of up to 4 ms,
+/// and processors are busy. A machine in virtual time requires none.
 const TOLERANCE: Duration = Duration::from_millis(10);
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -135,7 +135,7 @@ fn variables(timeline: &Script) -> Result<Vec<String>, String> {
         on("tcp_recovery", config.detection == Detection::Rack),
         set("tcp_early_retrans", if config.tail_loss_probe { 3 } else { 0 }.to_string()),
         set("tcp_slow_start_after_idle", after_idle.to_string()),
-        // The greedy application immediately writes all that a timeline sends.
+        // The greedy application immediately writes all octets that a timeline sends.
         set("tcp_wmem", format!("4096 {} {}", 8 * GREEDY, 8 * GREEDY)),
         set("tcp_rmem", format!("4096 {FIRST_RECEIVE_BUFFER} {}", config.receive_buffer.get())),
     ];
@@ -386,7 +386,7 @@ fn within(name: &str, time: &str) -> Option<String> {
     Some(format!("{} <= {name} <= {}", time.saturating_sub(tolerated), time + tolerated))
 }
 
-/// Returns the assertion for a state in a timeline, as far as `tcp_info` has it: in whole segments,
+/// Returns the assertion for a state in a timeline, if `tcp_info` contains it: in whole segments,
 /// and with the precision of a kernel's times.
 fn assertion(name: &str, value: &str) -> Option<String> {
     Some(match (name, value) {

@@ -1,13 +1,13 @@
 //! Decides when a receiver acknowledges, for every transport.
 //!
-//! An [`Acknowledger`] holds the facts in its [`Ledger`]: the data that have arrived and are not
-//! acknowledged, and their arrival times. After each arrival it requests a [`Decision`] from a
-//! policy, and runs the timer. Every decision to acknowledge has a [`Reason`]. Positions lie on an
-//! abstract number line: stream offsets of TCP, packet numbers of QUIC and TACK. [`Ranges`] is the
-//! set of positions that have arrived.
+//! An [`Acknowledger`] stores the facts in its [`Ledger`]: the unacknowledged data, and their
+//! arrival times. After each arrival it requests a [`Decision`] from a policy, and runs the timer.
+//! Every decision to acknowledge has a [`Reason`]. Data have positions on an abstract number line:
+//! stream offsets in TCP, packet numbers in QUIC and TACK. [`Ranges`] is the set of positions that
+//! have arrived.
 //!
-//! Each policy is one file here and one line of `registry.rs`. A policy that is not built in is an
-//! [`AckPolicy`] with a name.
+//! Each policy is one file in this directory and one entry in `registry.rs`. A custom policy
+//! implements [`AckPolicy`] and has a name.
 
 pub mod ack_frequency;
 pub mod ack_rate_request;
@@ -49,25 +49,25 @@ pub use tcp::{Room, TcpEvents};
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant};
 
-/// The window of the minimum round trip, for receivers that never forget it.
+/// The window of the minimum round-trip time for receivers that never discard a sample.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
 
 acklab_base::contract! {
-    /// The contract of a policy: it decides when an ACK leaves, and nothing else.
+    /// The interface of a policy, which decides only when an ACK is sent.
     pub trait AckPolicy, delegated by delegate_policy {
-        /// Decides about `arrival`, which `ledger` and `held` already include. A past instant means
-        /// at once. A decision to acknowledge later does not postpone an ACK that is already
-        /// scheduled.
+        /// Decides about `arrival`, which `ledger` and `held` already include. An instant in the
+        /// past means an immediate ACK. A decision to acknowledge later does not postpone an ACK
+        /// that is already scheduled.
         @inline fn decide(&mut self, now: Instant, arrival: &Arrival, ledger: &Ledger, held: Held<'_>) -> Decision;
 
-        /// Returns an empty ledger that measures what the policy uses: [round
-        /// trips](Ledger::with_round_trip), the [delivery rate](Ledger::with_delivery), or neither.
-        /// Called once.
+        /// Returns an empty ledger that measures what the policy uses:
+        /// [round trips](Ledger::with_round_trip), the [delivery rate](Ledger::with_delivery), or
+        /// neither. Called once per connection.
         fn ledger(&self) -> Ledger {
             Ledger::default()
         }
 
-        /// Returns `true` if the policy decides by time. A due ACK may then report everything that
+        /// Returns `true` if the policy decides by time. A due ACK may then report all packets that
         /// a host processes together. A policy that counts packets decides after each packet.
         fn goes_by_time(&self) -> bool {
             false
@@ -76,16 +76,16 @@ acklab_base::contract! {
         /// Records that an ACK has been sent, for any reason.
         fn on_ack_sent(&mut self, _now: Instant) {}
 
-        /// Sets the ACK frequency law that the sender requests.
+        /// Sets the parameters of TACK's ACK frequency formula that the sender requests.
         fn on_frequency(&mut self, _law: tack::Law) {}
 
-        /// Returns the policy itself, if it uses the events that only TCP has.
+        /// Returns this policy as a receiver of TCP's events, or `None` if it ignores them.
         fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
             None
         }
 
-        /// Returns the name in the `acks` table of the policy's own reason [`Reason::Custom`] with
-        /// this number.
+        /// Returns the name, in the `acks` table, of the policy's custom reason [`Reason::Custom`]
+        /// with this number.
         fn reason(&self, _own: u8) -> &str {
             "custom"
         }
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use crate::custom::{Custom, Name};
 
-    /// A policy that requests an instant in the past, with its own reason.
+    /// A policy that requests an ACK at an instant in the past, with a custom reason.
     struct Late;
 
     impl AckPolicy for Late {
@@ -136,7 +136,7 @@ mod tests {
         let mut acknowledger = Acknowledger::new(policy);
         let now = Instant::from_nanos(5);
         acknowledger.decide(now, Arrival::InOrder, Held { next: 0, beyond: &[], sack: true, newer: 0 });
-        // The policy requests the arrival time of the newest data. Without data, it is zero.
+        // The requested instant is the arrival time of the newest data, or zero without data.
         assert_eq!(acknowledger.deadline(), Some(now));
     }
 

@@ -1,4 +1,4 @@
-//! Congestion controllers: they decide how much data a sender may have in flight, and how fast it
+//! Congestion controllers, which decide how much data a sender may have in flight, and how fast it
 //! may send.
 //!
 //! | module | contents |
@@ -13,10 +13,10 @@
 //! | `registry` | the list of built-in controllers |
 //! | `constants` | published constants as settings |
 //!
-//! A [`CongestionControl`] moves a [`Window`]. The sender reports each ACK to the controller and
+//! A [`CongestionControl`] changes a [`Window`]. The sender reports each ACK to the controller and
 //! requests a slow-start threshold from it on a congestion event. The controller does not decide
-//! what is retransmitted. Each controller is one file here and one line of `registry.rs`. A
-//! controller that is not built in implements [`CongestionControl`] and has a name.
+//! what is retransmitted. Each controller is one file in this directory and one entry in
+//! `registry.rs`. A custom controller implements [`CongestionControl`] and has a name.
 
 pub mod bbr;
 pub mod bbr3;
@@ -60,11 +60,11 @@ use acklab_base::{Duration, Instant, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The version of a controller. Each controller with several versions lists their differences.
+/// The version of a controller. Each controller with several versions documents their differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
-    /// The version of its RFC or its paper.
+    /// The version in the controller's RFC or paper.
     Reference,
     /// The version of Linux.
     Linux,
@@ -79,7 +79,7 @@ pub struct Start {
     pub mss: u64,
     /// Initial window, in bytes.
     pub initial_window: u64,
-    /// The growth of a Reno-like window.
+    /// The rule by which a Reno-like window grows.
     pub growth: Growth,
     /// The algorithm that ends slow start before a loss.
     pub slow_start: SlowStart,
@@ -87,27 +87,28 @@ pub struct Start {
     pub dialect: Dialect,
     /// `true` if sending is paced even if the controller sets no rate.
     pub paced: bool,
-    /// The burst that may leave at once, if pacing permits bursts.
+    /// The burst that may be sent without pacing, if pacing permits bursts.
     pub burst: Option<Burst>,
     /// The random stream of this controller.
     pub random: Stream,
 }
 
-/// The purpose for which a controller needs feedback at present. A sender may adapt its requests
-/// for ACKs to it (draft-ietf-ccwg-bbr, section on the impact of changing ACK frequency).
+/// The purpose for which a controller needs feedback now. A sender may adapt its requests for ACKs
+/// to the purpose (draft-ietf-ccwg-bbr, section on the impact of changing ACK frequency).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It searches for bandwidth, and needs frequent samples of the delivery rate: BBR's Startup,
-    /// `ProbeBW_REFILL` and `ProbeBW_UP`.
+    /// The controller searches for bandwidth, and needs frequent samples of the delivery rate:
+    /// BBR's Startup, `ProbeBW_REFILL` and `ProbeBW_UP`.
     Probes,
-    /// It relies on its estimates: BBR's Drain, `ProbeBW_DOWN` and `ProbeBW_CRUISE`.
+    /// The controller relies on its estimates: BBR's Drain, `ProbeBW_DOWN` and `ProbeBW_CRUISE`.
     Cruises,
-    /// It has drained the queue to measure the minimum round trip: BBR's `ProbeRTT`.
+    /// The controller has drained the queue to measure the minimum round-trip time: BBR's
+    /// `ProbeRTT`.
     ProbesRtt,
 }
 
 acklab_base::contract! {
-    /// The contract of a controller. The sender calls, in this order:
+    /// The interface of a controller. The sender calls, in this order:
     ///
     /// 1. [`on_established`](Self::on_established) once, after the handshake;
     /// 2. [`ssthresh`](Self::ssthresh) and then [`on_state`](Self::on_state) when an ACK or a timer
@@ -115,18 +116,18 @@ acklab_base::contract! {
     /// 3. [`on_lost`](Self::on_lost) for every transmission that the ACK or timer marked lost;
     /// 4. [`on_outcomes`](Self::on_outcomes), if [`wants_outcomes`](Self::wants_outcomes), and then
     ///    [`on_ack`](Self::on_ack) for every ACK;
-    /// 5. [`on_sent`](Self::on_sent) for every segment with data that leaves;
+    /// 5. [`on_sent`](Self::on_sent) for every segment with data that is sent;
     /// 6. [`on_deadline`](Self::on_deadline) at the [deadline](Self::deadline) of a controller that
     ///    [keeps time](Self::keeps_time).
     ///
-    /// During a recovery, the sender itself reduces the window to the threshold (PRR), unless the
+    /// During a recovery, the sender reduces the window to the threshold (PRR), unless the
     /// controller [governs the window](Self::governs_window).
     pub trait CongestionControl, delegated by delegate_controller {
         /// Processes the end of the handshake. `rtt` is its round-trip time, or `None` if the SYN
         /// was retransmitted.
         fn on_established(&mut self, _now: Instant, _window: &mut Window, _rtt: Option<Duration>) {}
 
-        /// Adopts the current ACK frequency law of TACK's receiver.
+        /// Sets the parameters that TACK's receiver uses in its ACK frequency formula.
         fn on_frequency(&mut self, _law: Law) {}
 
         /// Processes an ACK.
@@ -146,14 +147,14 @@ acklab_base::contract! {
         /// Processes a transmission that was marked lost.
         fn on_lost(&mut self, _window: &Window, _lost: &Lost) {}
 
-        /// Processes a data segment that has left.
+        /// Processes a data segment that has been sent.
         @inline fn on_sent(&mut self, _window: &mut Window, _sent: &Sent) {}
 
-        /// Processes the outcomes of transmissions that this ACK revealed, or a timer since the
-        /// previous ACK.
+        /// Processes the outcomes of transmissions that this ACK, or a timer since the previous
+        /// ACK, has revealed.
         fn on_outcomes(&mut self, _fates: &[Transmission]) {}
 
-        /// Returns `true` if the controller has its own clock. Only then is its
+        /// Returns `true` if the controller uses a timer. Only then is its
         /// [deadline](Self::deadline) read.
         fn keeps_time(&self) -> bool {
             false
@@ -165,8 +166,8 @@ acklab_base::contract! {
             None
         }
 
-        /// Processes the deadline, with an estimated `in_flight` bytes in flight. Afterwards the
-        /// deadline must be later than `now`, or `None`.
+        /// Processes the deadline. `in_flight` is the estimated number of bytes in flight.
+        /// Afterwards the deadline must be later than `now`, or `None`.
         fn on_deadline(&mut self, _now: Instant, _window: &mut Window, _in_flight: u64) {}
 
         /// Returns the pacing rate, or `None` if the controller sets none.
@@ -191,13 +192,14 @@ acklab_base::contract! {
         }
 
         /// Returns `true` if the controller limited sending on purpose at the last ACK, as BBR does
-        /// in `ProbeRTT`. Rate samples of segments that leave then are marked application-limited.
+        /// in `ProbeRTT`. Rate samples of segments that are sent then are marked
+        /// application-limited.
         fn limits_itself(&self) -> bool {
             false
         }
 
-        /// Returns the purpose for which the controller needs feedback at present, or `None` if
-        /// feedback makes no difference.
+        /// Returns the purpose for which the controller needs feedback now, or `None` if the
+        /// controller does not depend on frequent feedback.
         fn phase(&self) -> Option<Phase> {
             None
         }

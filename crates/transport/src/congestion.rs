@@ -2,9 +2,9 @@
 //! QUIC.
 //!
 //! Positions are packet numbers. A loss reduces the window at most once per round trip: packets
-//! that left before a reduction do not cause another (RFC 9002, §7.3.2). The window falls to the
-//! threshold at once, because pacing spreads the following packets. Reductions for losses that
-//! prove spurious are undone.
+//! that were sent before a reduction do not cause another (RFC 9002, §7.3.2). The window falls to
+//! the threshold immediately, because pacing spreads the following packets. Reductions for losses
+//! that prove spurious are undone.
 
 pub mod careful_resume;
 
@@ -23,9 +23,9 @@ use acklab_base::{CounterValue, Duration, Event, Instant, Rate};
 /// Counts of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Recoveries that ended.
+    /// The number of recoveries that ended.
     pub recoveries: u64,
-    /// The total time spent in them.
+    /// The total duration of these recoveries.
     pub recovery_time: Duration,
     /// The number of reductions that were undone.
     pub undone: u64,
@@ -71,31 +71,31 @@ impl Controlled for Option<Congestion> {
     }
 }
 
-/// A departing packet. Sizes are bytes.
+/// A packet that is sent. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// The present.
+    /// The current time.
     pub now: Instant,
-    /// Its size.
+    /// The size of the packet.
     pub octets: u64,
-    /// The bytes in flight, including this packet.
+    /// The number of bytes in flight, including this packet.
     pub in_flight: u64,
-    /// Its number.
+    /// The number of the packet.
     pub number: u64,
-    /// `true` if it carries data that left before.
+    /// `true` if the packet carries data that were sent before.
     pub is_retransmission: bool,
 }
 
 /// A packet that was lost.
 #[derive(Clone, Copy, Debug)]
 pub struct LostPacket {
-    /// Its number.
+    /// The number of the packet.
     pub number: u64,
-    /// When it left.
+    /// The time at which it was sent.
     pub sent_at: Instant,
-    /// Its size.
+    /// The size of the packet, in bytes.
     pub octets: u64,
-    /// Its stamp, if stamps are recorded.
+    /// The stamp of the packet, if stamps are recorded.
     pub stamp: Stamp,
 }
 
@@ -108,43 +108,44 @@ impl LostPacket {
 }
 
 /// The effect of an acknowledgment or a timer, once its acknowledged and lost packets are known.
-/// Sizes are bytes.
+/// Sizes are in bytes.
 #[derive(Debug)]
 pub struct Feedback<'a> {
-    /// The present.
+    /// The current time.
     pub now: Instant,
-    /// The newly acknowledged bytes.
+    /// The number of newly acknowledged bytes.
     pub delivered: u64,
-    /// The bytes acknowledged since the connection began.
+    /// The number of bytes acknowledged since the connection began.
     pub total_delivered: u64,
     /// Lost packets, in the order of their numbers.
     pub lost: &'a [LostPacket],
     /// The number of packets that were considered lost and have arrived.
     pub spuriously_lost: u64,
-    /// The bytes in flight after it.
+    /// The number of bytes in flight after the acknowledgment or timer.
     pub in_flight: u64,
-    /// The bytes in flight before it.
+    /// The number of bytes in flight before the acknowledgment or timer.
     pub prior_in_flight: u64,
     /// The largest packet number acknowledged so far.
     pub largest_acknowledged: Option<u64>,
     /// The number of the next packet.
     pub next_number: u64,
-    /// The round-trip time that it measures.
+    /// The round-trip time that the acknowledgment measures.
     pub rtt: Option<Duration>,
-    /// The departure of the packet whose round trip it measures.
+    /// The sending time of the packet whose round-trip time the acknowledgment measures.
     pub timed: Option<Instant>,
-    /// The smoothed round trip.
+    /// The smoothed round-trip time.
     pub srtt: Option<Duration>,
-    /// The minimum round trip.
+    /// The minimum round-trip time.
     pub min_rtt: Option<Duration>,
     /// The acknowledged packet in flight that was sent last.
     pub newest: Option<(Newest, Stamp)>,
-    /// The arrival of that packet by the receiver's clock; zero if it is not reported.
+    /// The arrival time of that packet, by the receiver's clock; zero if the receiver does not
+    /// report it.
     pub received_at: Duration,
-    /// The delivery rate that the receiver reports: bytes, and the time that they took. It replaces
-    /// the sender's measurement, unless it exceeds the sending rate.
+    /// The delivery rate that the receiver reports: a number of bytes, and the time in which they
+    /// arrived. It replaces the sender's measurement, unless it exceeds the sending rate.
     pub reported: Option<(u64, Duration)>,
-    /// The bytes newly reported as marked, if a mark was reported.
+    /// The number of bytes newly reported as congestion-marked, if a mark was reported.
     pub marked: Option<u64>,
     /// Outcomes of packets, if the controller [requires](Congestion::wants_outcomes) them.
     pub outcomes: &'a [Transmission],
@@ -156,7 +157,7 @@ pub struct Feedback<'a> {
 /// A change of the state of congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transition {
-    /// A mark has reduced the window.
+    /// A congestion mark has reduced the window.
     Reduced,
     /// A recovery began.
     Entered,
@@ -179,7 +180,7 @@ impl Transition {
     }
 }
 
-/// A reduction that may turn out spurious.
+/// A reduction that may prove spurious.
 #[derive(Clone, Copy, Debug)]
 struct Reduction {
     cwnd: u64,
@@ -200,7 +201,7 @@ pub struct Congestion {
     recover: u64,
     recovery_began: Instant,
     reduction: Option<Reduction>,
-    /// The marked bytes that the controller has not received yet.
+    /// The number of marked bytes that the controller has not received yet.
     marked: u64,
     limit: Limit,
     careful_resume: Option<CarefulResume>,
@@ -243,7 +244,7 @@ impl Congestion {
         Self { pacing, spread, ..self }
     }
 
-    /// Paces by a token bucket, if there is one.
+    /// Paces with a token bucket if `burst` is set.
     #[must_use]
     pub fn with_burst(self, burst: Option<pacing::Burst>) -> Self {
         let packet = self.control.window.mss;
@@ -290,18 +291,18 @@ impl Congestion {
         self.control.controller.wants_outcomes()
     }
 
-    /// Returns the purpose for which the controller needs feedback at present.
+    /// Returns the purpose for which the controller needs feedback now.
     #[must_use]
     pub fn phase(&self) -> Option<cc::Phase> {
         self.control.controller.phase()
     }
 
-    /// Adopts the current ACK frequency law of TACK's receiver.
+    /// Sets the parameters that TACK's receiver uses in its ACK frequency formula.
     pub fn on_frequency(&mut self, law: Law) {
         self.control.controller.on_frequency(law);
     }
 
-    /// Records that the handshake is complete, with this round trip.
+    /// Records that the handshake is complete, with the round-trip time `rtt`.
     pub fn on_established(&mut self, now: Instant, rtt: Option<Duration>) {
         self.control.controller.on_established(now, &mut self.control.window, rtt);
     }
@@ -333,14 +334,15 @@ impl Congestion {
         in_flight == 0 || in_flight + octets <= self.control.window.cwnd
     }
 
-    /// Returns the stamp of a packet of `octets` bytes that leaves now; `in_flight` includes it.
+    /// Returns the stamp of a packet of `octets` bytes that is sent now; `in_flight` includes the
+    /// packet.
     #[inline]
     pub fn stamp(&mut self, now: Instant, in_flight: u64, octets: u64) -> Stamp {
         let was_idle = in_flight == octets;
         self.control.sampler.as_mut().map(|sampler| sampler.on_sent(now, in_flight, was_idle)).unwrap_or_default()
     }
 
-    /// Records that a packet has left.
+    /// Records that a packet was sent.
     #[inline]
     pub fn on_sent(&mut self, departure: &Departure, srtt: Option<Duration>) {
         let Departure { now, octets, in_flight, number, is_retransmission } = *departure;
@@ -359,13 +361,13 @@ impl Congestion {
         }
     }
 
-    /// Records a packet that left regardless of the window, such as one of the handshake.
+    /// Records a packet that was sent regardless of the window, such as a packet of the handshake.
     pub const fn on_unpaced(&mut self, octets: u64) {
         self.pacer.on_unpaced(octets);
     }
 
-    /// Returns the sending rate. If the controller sets none, it is the rate of its window: pacing
-    /// ∝ CWND/sRTT (§5.3).
+    /// Returns the sending rate. If the controller sets none, it is computed from the window:
+    /// pacing ∝ CWND/sRTT (§5.3).
     #[inline]
     #[must_use]
     pub fn pacing_rate(&self, srtt: Option<Duration>) -> Option<Rate> {
@@ -378,7 +380,7 @@ impl Congestion {
         }
     }
 
-    /// Records why nothing is sent now, with `in_flight` bytes in flight and `delayed` bytes that
+    /// Records why no packet is sent now, with `in_flight` bytes in flight and `delayed` bytes that
     /// only pacing delays. A full-sized packet has `packet` bytes.
     #[inline]
     pub const fn note_limit(&mut self, in_flight: u64, packet: u64, delayed: u64) {
@@ -392,9 +394,9 @@ impl Congestion {
         }
     }
 
-    /// Processes a report that a packet was marked (RFC 9002, §7.1). The window is reduced as after
-    /// a loss, unless the last reduction was within the round trip. Returns `true` if the window
-    /// was reduced.
+    /// Processes a report that a packet was congestion-marked (RFC 9002, §7.1). The window is
+    /// reduced as after a loss, unless the last reduction was within the round trip. Returns `true`
+    /// if the window was reduced.
     fn on_mark(&mut self, feedback: &Feedback<'_>) -> bool {
         if feedback.largest_acknowledged.unwrap_or(0) < self.recover {
             return false;
@@ -410,7 +412,7 @@ impl Congestion {
         true
     }
 
-    /// Returns `true` if the controller itself sets a rate.
+    /// Returns `true` if the controller sets a rate.
     #[must_use]
     pub fn names_rate(&self) -> bool {
         self.control.controller.pacing_rate().is_some()
@@ -476,8 +478,8 @@ impl Congestion {
     }
 
     /// Reduces the window to the minimum after persistent congestion (RFC 9002, §7.6.2). The
-    /// threshold remains that of the loss (appendix B.8), so that slow start returns to half the
-    /// window.
+    /// threshold remains as the loss has set it (appendix B.8), so that slow start returns to half
+    /// the window.
     fn collapse(&mut self, feedback: &Feedback<'_>) {
         self.reduction = None;
         self.set_state(feedback.now, CongestionState::Loss);
@@ -496,7 +498,8 @@ impl Congestion {
         self.counters.recovery_time += now.since(self.recovery_began);
     }
 
-    /// Undoes the last reduction if all its lost packets have arrived. Returns `true` if it did.
+    /// Undoes the last reduction if all its lost packets have arrived. Returns `true` if the
+    /// reduction was undone.
     fn refute(&mut self, feedback: &Feedback<'_>) -> bool {
         let Some(reduction) = &mut self.reduction else { return false };
         reduction.lost = reduction.lost.saturating_sub(feedback.spuriously_lost);
@@ -534,8 +537,8 @@ impl Congestion {
         let grows = self.state == CongestionState::Open;
         let bytes = if grows { feedback.delivered } else { 0 };
         let acked = self.control.count(bytes);
-        // In slow start, half a window in flight is enough (RFC 7661, §4.3; Linux's
-        // `tcp_is_cwnd_limited`).
+        // In slow start, the window is considered fully used if half of it is in flight (RFC 7661,
+        // §4.3; Linux's `tcp_is_cwnd_limited`).
         let is_used = self.limit.uses_window()
             || (self.control.window.in_slow_start() && self.control.window.cwnd < 2 * feedback.prior_in_flight);
         let marked = self.marked.min(feedback.delivered);

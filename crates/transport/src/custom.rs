@@ -1,4 +1,4 @@
-//! Custom strategies: those that the user of a scenario supplies.
+//! Custom strategies, which the user of a scenario supplies.
 
 use arrayvec::ArrayString;
 use std::fmt;
@@ -8,8 +8,8 @@ use std::ops::{Deref, DerefMut};
 /// can be copied.
 pub type Name = ArrayString<32>;
 
-/// A custom strategy with its name. Calls of built-in strategies need no pointer; calls of custom
-/// ones do.
+/// A custom strategy with its name. A built-in strategy is called directly, a custom one through a
+/// pointer.
 pub struct Custom<T: ?Sized> {
     name: Name,
     strategy: Box<T>,

@@ -12,7 +12,7 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Records lost packets as events from now on.
+    /// Enables the recording of lost packets as events.
     pub(crate) const fn record_losses(&mut self) {
         self.records_losses = true;
     }

@@ -2,13 +2,13 @@
 
 use acklab_base::Duration;
 
-/// The maximum time in settings, so that no sum of times overflows: ten years.
+/// The maximum duration in settings: ten years. It prevents overflow in sums of durations.
 pub const LONGEST_TIME: Duration = Duration::from_secs(10 * 365 * 86_400);
 
 /// An invalid setting, alone or in combination with others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The keys that lead to it from the checked table, separated by dots.
+    /// The path of keys from the checked table to the setting, separated by dots.
     pub path: String,
     /// The error in the value.
     pub complaint: Complaint,
@@ -19,7 +19,7 @@ pub struct Fault {
 pub enum Complaint {
     /// The expected value.
     Expected(String),
-    /// The value is valid by itself, but not in its place, for this reason.
+    /// The value is valid by itself, but not in this place, for this reason.
     Misplaced(String),
 }
 

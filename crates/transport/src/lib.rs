@@ -22,8 +22,8 @@
 //! | [`tcp`] | the TCP sender and receiver, composed of these parts |
 //! | [`udp`] | the UDP sender and receiver |
 //!
-//! Mechanisms are separate from policies: a new ACK policy or controller is one file and one line
-//! of registration.
+//! Mechanisms are separate from policies: a new ACK policy or controller requires one file and one
+//! entry in a registry.
 
 pub mod ack;
 pub mod cc;

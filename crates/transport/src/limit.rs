@@ -1,8 +1,8 @@
 //! What limits a sender: the congestion window, pacing, or the application.
 //!
-//! The window grows only while it is fully used. RFC 9002, §7.8: a sender that paces is not
-//! application-limited if it would have filled the window without the delay of pacing, so an ACK
-//! that arrives during the delay may increase the window.
+//! The window grows only while it is fully used. A paced sender is not application-limited if it
+//! would have filled the window without the delay of pacing (RFC 9002, §7.8). An ACK that arrives
+//! during the delay may then increase the window.
 
 /// The limit of the next packet when the last attempt to send ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,13 +12,13 @@ pub enum Limit {
     Application,
     /// Pacing: the delayed data would fill the window.
     Pacing,
-    /// The window: it has no room for a full-sized packet.
+    /// The window: it has no space for a full-sized packet.
     Window,
 }
 
 impl Limit {
-    /// Returns the limit of a sender that stops with `room` bytes left in its window. A full-sized
-    /// packet takes `packet` bytes, and pacing delays `delayed` bytes.
+    /// Returns the limit of a sender that stops when `room` bytes of its window are unused. A
+    /// full-sized packet takes `packet` bytes, and pacing delays `delayed` bytes.
     #[must_use]
     #[inline]
     pub const fn of(room: u64, packet: u64, delayed: u64) -> Self {

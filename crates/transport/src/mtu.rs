@@ -1,14 +1,14 @@
-//! Finds the largest datagram that a path carries: datagram packetization layer path MTU discovery
+//! Finds the largest datagram that a path forwards: datagram packetization layer path MTU discovery
 //! (RFC 8899), for transports that number their packets (RFC 9000, §14.3).
 //!
-//! A [`Search`] begins with a size that every path must carry and sends probes: packets without
-//! content. The acknowledgment of a probe shows that its size passes; the loss of a probe is no
-//! evidence of congestion. The first probe has the maximum size. If it does not pass, the search
-//! bisects the remaining range.
+//! A [`Search`] begins with a size that every path must forward and sends probes: packets without
+//! content. The acknowledgment of a probe shows that the path forwards its size. The loss of a
+//! probe does not indicate congestion. The first probe has the maximum size. If it is lost, the
+//! search bisects the remaining range.
 //!
-//! A path may change and silently drop packets that it carried before (a black hole). The search
-//! detects repeated losses of packets above the minimum size while smaller ones arrive. It then
-//! returns to the minimum size, and searches below the failed size.
+//! A path may change and silently drop packets of a size that it forwarded before (a black hole).
+//! The search detects repeated losses of packets above the minimum size while smaller ones arrive.
+//! It then returns to the minimum size, and searches below the failed size.
 
 use acklab_base::{Duration, Event, Instant};
 
@@ -19,17 +19,16 @@ const MAX_PROBES: u32 = 3;
 /// RFC 8899, §4.3, leaves the definition of excessive loss to the transport, and uses `MAX_PROBES`
 /// for probes.
 const MAX_LOSSES: u32 = MAX_PROBES;
-/// The time for which a size is kept before a larger one is tried (`PMTU_RAISE_TIMER`, RFC 8899,
-/// §5.1.1).
+/// The time after which a larger size is tried again (`PMTU_RAISE_TIMER`, RFC 8899, §5.1.1).
 const RAISE: Duration = Duration::from_secs(600);
-/// The remaining range, in bytes, at which the search ends. RFC 8899, §5.3.2, leaves it to
-/// implementations; this is quinn-proto's `BINARY_SEARCH_MINIMUM_CHANGE`.
+/// The remaining range, in bytes, at which the search ends. RFC 8899, §5.3.2, leaves this value to
+/// implementations; here it is quinn-proto's `BINARY_SEARCH_MINIMUM_CHANGE`.
 const PRECISION: u64 = 20;
 
 /// The state of the search (RFC 8899, §5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// `BASE`: the connection is not established, so the path is untested.
+    /// `BASE`: the connection is not established, and the path has not been tested.
     Base,
     /// `SEARCH`: sizes of at least `below` are considered too large.
     Searching { below: u64 },
@@ -37,7 +36,7 @@ enum Phase {
     Complete { until: Instant },
 }
 
-/// A search for the largest datagram that a path carries. Sizes are bytes of datagrams, as the
+/// A search for the largest datagram that a path forwards. Sizes are bytes of datagrams, as the
 /// transport counts them.
 #[derive(Clone, Debug)]
 pub struct Search {
@@ -48,17 +47,18 @@ pub struct Search {
     /// `PLPMTU`.
     size: u64,
     phase: Phase,
-    /// The present probe: its number, once it has left, and its size.
+    /// The current probe: its number, once it has been sent, and its size.
     probe: Option<(Option<u64>, u64)>,
-    /// Probes of this size that were lost (`PROBE_COUNT`).
+    /// The number of lost probes of the current size (`PROBE_COUNT`).
     failed: u32,
     /// `true` if the maximum size was tried in this search, or is known to be too large.
     tried_most: bool,
     /// The largest number of an acknowledged packet above the minimum size.
     largest_acknowledged: Option<u64>,
-    /// `true` if a packet above the minimum size was lost, and no later one has arrived.
+    /// `true` if a packet above the minimum size was lost, and no later packet above the minimum
+    /// size has arrived.
     is_suspicious: bool,
-    /// The number of consecutive losses of this kind.
+    /// The number of consecutive losses of packets above the minimum size.
     losses: u32,
 }
 
@@ -92,15 +92,15 @@ impl Search {
         Event::DatagramSize { octets: self.size - below }
     }
 
-    /// Returns the size that every path must carry (`BASE_PLPMTU`), the maximum of essential
-    /// packets.
+    /// Returns the size that every path must forward (`BASE_PLPMTU`). Essential packets do not
+    /// exceed it.
     #[must_use]
     pub const fn base(&self) -> u64 {
         self.base
     }
 
-    /// Starts the search once the connection is established: the minimum size has passed (RFC 9000,
-    /// §14.3). The peer accepts datagrams up to `most`.
+    /// Starts the search once the connection is established, which shows that the path forwards the
+    /// minimum size (RFC 9000, §14.3). The peer accepts datagrams up to `most`.
     pub fn start(&mut self, most: u64) {
         self.most = self.most.min(most).max(self.base);
         if self.phase == Phase::Base {
@@ -116,7 +116,7 @@ impl Search {
         }
     }
 
-    /// Returns the size of the probe that must leave now. There is one probe at a time.
+    /// Returns the size of the probe that must be sent now. There is one probe at a time.
     pub fn due(&mut self, now: Instant) -> Option<u64> {
         match self.phase {
             Phase::Base => return None,
@@ -135,7 +135,7 @@ impl Search {
         Some(octets)
     }
 
-    /// Records that the due probe leaves with this number.
+    /// Records that the due probe is sent with this number.
     pub const fn on_sent(&mut self, number: u64) {
         if let Some((sent, _)) = &mut self.probe {
             *sent = Some(number);
@@ -161,7 +161,7 @@ impl Search {
     }
 
     /// Processes the loss of a packet of `octets` bytes. Returns `true` if it was a probe, whose
-    /// loss is not a sign of congestion (RFC 9000, §14.4).
+    /// loss does not indicate congestion (RFC 9000, §14.4).
     pub fn on_lost(&mut self, number: u64, octets: u64) -> bool {
         if self.is_probe(number) {
             self.failed += 1;
@@ -180,7 +180,7 @@ impl Search {
     }
 
     /// Ends a report of losses detected together. Returns `true` if the path is a black hole for
-    /// the present size, which is then reset to the minimum.
+    /// the current size, which is then reset to the minimum.
     pub fn finds_black_hole(&mut self) -> bool {
         if !std::mem::take(&mut self.is_suspicious) || self.size == self.base {
             return false;
@@ -194,9 +194,9 @@ impl Search {
     }
 
     /// Records `timeouts` consecutive probe timeouts without an acknowledgment. Returns `true` if
-    /// the path is considered a black hole for the present size, which is then reset to the
-    /// minimum. Used by transports whose packets of the minimum size are too rare to distinguish a
-    /// black hole from silence.
+    /// the path is considered a black hole for the current size, which is then reset to the
+    /// minimum. Used by transports that send packets of the minimum size too rarely to distinguish
+    /// a black hole from an outage.
     pub fn on_timeout(&mut self, timeouts: u32) -> bool {
         let is_black_hole = timeouts == MAX_LOSSES && self.size > self.base;
         if is_black_hole {
@@ -220,7 +220,7 @@ impl Search {
         self.probe.is_some_and(|(sent, _)| sent == Some(number))
     }
 
-    /// Returns the next size to try, or `None` if the remaining range is not worth a probe.
+    /// Returns the next size to try, or `None` if the remaining range is at most [`PRECISION`].
     fn next_size(&mut self) -> Option<u64> {
         let Phase::Searching { below } = self.phase else { return None };
         let left = below.saturating_sub(1 + self.size);
@@ -244,8 +244,8 @@ mod tests {
         search
     }
 
-    /// Sends probes over a path that carries datagrams up to `mtu`, until the search is over.
-    /// Returns the sizes of the probes.
+    /// Sends probes over a path that forwards datagrams up to `mtu`, until the search ends. Returns
+    /// the sizes of the probes.
     fn probe(search: &mut Search, mtu: u64, numbers: &mut std::ops::RangeFrom<u64>) -> Vec<u64> {
         let mut sizes = Vec::new();
         while let Some(octets) = search.due(NOW) {

@@ -1,8 +1,8 @@
-//! Stores the bytes of a stream, which a driver keeps by their offsets. Endpoints only count them.
-//! [Stream events](acklab_base::StreamEvent) report which bytes have arrived and which need not be
-//! kept.
+//! Stores the bytes of a stream, which a driver addresses by their offsets. Endpoints only count
+//! bytes. [Stream events](acklab_base::StreamEvent) report which bytes have arrived and which may
+//! be freed.
 //!
-//! Bytes lie in blocks, so that the owner of a block can pass it on instead of copying it.
+//! Bytes are stored in blocks, so that the owner of a block can pass it on without copying it.
 //!
 //! | module | contents |
 //! |---|---|
@@ -17,6 +17,6 @@ mod written;
 pub use arrived::Arrived;
 pub use written::Written;
 
-/// The maximum size of a block, unless it was passed on as a whole. Blocks of this size stay in the
-/// processor's caches.
+/// The maximum size of a block, unless the block was passed on as a whole. Blocks of this size fit
+/// into the processor's caches.
 pub const BLOCK: usize = 64 << 10;

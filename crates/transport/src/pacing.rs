@@ -1,11 +1,11 @@
-//! Pacing: determines when the next segment may leave.
+//! Pacing: determines when the next segment may be sent.
 //!
 //! After Linux's internal pacing (`tcp_update_skb_after_send`): each segment delays the next one by
-//! its payload's time at the pacing rate. A late sender makes up for at most half of a segment's
+//! its payload's time at the pacing rate. A late sender catches up by at most half of a segment's
 //! time. So jitter costs no throughput, and an idle period permits no burst.
 //!
-//! With a [`Burst`], segments leave from a token bucket instead (RFC 9002, §7.7), as in user-space
-//! stacks.
+//! With a [`Burst`], a token bucket determines the sending times instead (RFC 9002, §7.7), as in
+//! user-space stacks.
 
 use crate::fault::Fault;
 use acklab_base::{Duration, Instant, Rate, mul_div};
@@ -46,7 +46,7 @@ impl PacingConfig {
 pub struct Spread {
     /// In slow start, while the window is below half the threshold.
     pub slow_start: u64,
-    /// After it.
+    /// After slow start.
     pub avoidance: u64,
 }
 
@@ -59,8 +59,8 @@ impl Spread {
 
 /// The maximum burst: the capacity of a token bucket (RFC 9002, §7.7).
 ///
-/// A full bucket may be spent at once. A sender that finds the bucket empty sleeps until it is full
-/// again, unless something else wakes it while a packet waits (quinn-proto,
+/// The sender may spend a full bucket without delay. A sender that finds the bucket empty sleeps
+/// until it is full again, unless another event wakes it while a packet waits (quinn-proto,
 /// `connection/pacing.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -68,7 +68,8 @@ pub struct Burst {
     /// The minimum capacity in packets.
     #[schemars(range(min = 1, max = 256))]
     pub packets: u32,
-    /// The time whose data at the pacing rate the capacity also covers, up to 256 packets.
+    /// The capacity is at least the data that are sent in this time at the pacing rate, up to 256
+    /// packets.
     #[schemars(example = "1600us")]
     pub time: Duration,
     /// `true` if a sender that wakes late catches up, by at most half of the capacity, as Linux
@@ -87,7 +88,7 @@ impl Burst {
     /// Checks the constraints that the schema cannot express.
     ///
     /// # Errors
-    /// If it holds no packet, or too many.
+    /// If the capacity is zero packets or exceeds the maximum.
     pub fn check(self) -> Result<(), Fault> {
         if (1..=Self::MAX_PACKETS).contains(&self.packets.into()) {
             return Ok(());
@@ -95,9 +96,9 @@ impl Burst {
         Err(Fault::expected("packets", format!("1 to {}", Self::MAX_PACKETS)))
     }
 
-    /// Returns the bytes that leave at once at `rate`, in packets of `packet` bytes. Single packets
-    /// would leave too often. This is Linux's size of segments that the interface splits
-    /// (`bbr_tso_segs_goal`), at least two packets.
+    /// Returns the number of bytes that are sent together at `rate`, in packets of `packet` bytes.
+    /// Single packets would require too many wake-ups. The value is Linux's size of segments that
+    /// the interface splits (`bbr_tso_segs_goal`), at least two packets.
     pub(crate) fn quantum(self, packet: u64, rate: Rate) -> u64 {
         octets_in(self.time, rate).clamp(2 * packet, Self::MAX_PACKETS * packet)
     }
@@ -113,7 +114,7 @@ impl Burst {
     }
 }
 
-/// Returns the bytes that leave at `rate` in `time`.
+/// Returns the number of bytes that are sent at `rate` in `time`.
 fn octets_in(time: Duration, rate: Rate) -> u64 {
     mul_div(time.as_nanos(), rate.bits_per_second(), 8_000_000_000)
 }
@@ -123,7 +124,7 @@ fn time_of(octets: u64, rate: Rate) -> Duration {
     Duration::from_nanos(mul_div(octets, 8_000_000_000, rate.bits_per_second()))
 }
 
-/// The token bucket: bytes that may leave at once.
+/// The token bucket. A token is a byte that may be sent without delay.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     burst: Burst,
@@ -141,7 +142,7 @@ impl Bucket {
         self.tokens.saturating_add(more).min(self.burst.most(self.packet, rate))
     }
 
-    /// Follows quinn-proto, which reads the clock only if the bucket holds less than a packet.
+    /// Follows quinn-proto, which reads the clock only if the bucket contains less than a packet.
     fn on_sent(&mut self, now: Instant, octets: u64, rate: Rate) {
         self.tokens = self.tokens.min(self.burst.most(self.packet, rate));
         if self.tokens < self.packet {
@@ -156,8 +157,8 @@ impl Bucket {
             return None;
         }
         let missing = self.burst.capacity(self.packet, rate) - self.tokens;
-        // At that instant, the content may round to a byte less than the capacity, which is more
-        // than a packet.
+        // At that instant, the content may be rounded to a byte less than the capacity, which is
+        // more than a packet.
         Some((self.filled_at + time_of(missing, rate)).max(now + Duration::from_nanos(1)))
     }
 }
@@ -165,7 +166,7 @@ impl Bucket {
 /// Spaces transmissions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
-    /// When the next segment may leave.
+    /// The time at which the next segment may be sent.
     next: Instant,
     segments: u64,
     bucket: Option<Bucket>,
@@ -180,7 +181,7 @@ impl Pacer {
         Self { bucket: Some(bucket), ..Self::default() }
     }
 
-    /// Returns when the next segment may leave, if that is later than now.
+    /// Returns when the next segment may be sent, if that is later than now.
     #[must_use]
     #[inline]
     pub fn holds_until(&self, now: Instant) -> Option<Instant> {
@@ -190,14 +191,14 @@ impl Pacer {
         }
     }
 
-    /// Records that `octets` bytes have left before there was a rate, or regardless of it.
+    /// Records that `octets` bytes were sent before there was a rate, or regardless of the rate.
     pub const fn on_unpaced(&mut self, octets: u64) {
         if let Some(bucket) = &mut self.bucket {
             bucket.tokens = bucket.tokens.saturating_sub(octets);
         }
     }
 
-    /// Records that a segment with this payload has left.
+    /// Records that a segment with this payload was sent.
     pub fn on_sent(&mut self, now: Instant, payload: u64, rate: Rate) {
         if let Some(bucket) = &mut self.bucket {
             return bucket.on_sent(now, payload, rate);

@@ -1,9 +1,9 @@
 //! Determines when an application reads arrived data.
 
-/// When the application reads data that arrived in order.
+/// The rule by which the application reads data that arrived in order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// At once. The window is always the whole buffer, or the part that autotuning offers.
+    /// Immediately. The window is always the whole buffer, or the part that autotuning offers.
     #[default]
     AtOnce,
     /// When it calls [`StreamPort::read`](acklab_base::StreamPort::read). Unread data occupies the

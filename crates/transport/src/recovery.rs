@@ -1,4 +1,4 @@
-//! Loss recovery: detection and repair of losses.
+//! Loss recovery: detects losses and retransmits lost data.
 //!
 //! | module | contents |
 //! |---|---|
@@ -33,16 +33,16 @@ pub mod undo;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The algorithm that governs the window during a recovery.
+/// The algorithm that sets the window during a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Algorithm {
     /// Proportional rate reduction (RFC 9937).
     Prr,
-    /// The window is set to the threshold at once (RFC 6675; RFC 6582 without SACK).
+    /// The window is set to the threshold immediately (RFC 6675; RFC 6582 without SACK).
     Classic,
-    /// As `Classic`, but the first ACK of new data ends the recovery even if more was lost (RFC
-    /// 2581, §3.2; ns-2's `Agent/TCP/Reno`).
+    /// Like `Classic`, but the first ACK of new data ends the recovery even if more data were lost
+    /// (RFC 2581, §3.2; ns-2's `Agent/TCP/Reno`).
     Reno,
     /// No fast recovery: the window falls to one segment, and slow start retransmits all
     /// outstanding data, as after a timeout (Fall & Floyd, "Simulation-based Comparisons of Tahoe,
@@ -51,7 +51,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// Returns its name in scenarios.
+    /// Returns the name of the algorithm in scenarios.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,20 +63,20 @@ impl Algorithm {
     }
 }
 
-/// The condition under which a segment counts as lost before the retransmission timer expires.
+/// The condition under which a segment is considered lost before the retransmission timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detection {
     /// Three segments selectively acknowledged above it, or three duplicate ACKs (RFC 6675, §4; RFC
     /// 5681, §3.2).
     DupThresh,
-    /// Time: a later transmission has been delivered, and this one has been outstanding for too
+    /// Time: a later transmission has been delivered, and the segment has been outstanding for too
     /// long (RFC 8985, §6). Without SACK: `DupThresh`.
     Rack,
 }
 
-/// `DupThresh` of RFC 6675, §2: the number of acknowledged later segments after which a segment
-/// counts as lost.
+/// `DupThresh` of RFC 6675, §2: the number of acknowledged later segments after which a segment is
+/// considered lost.
 pub const DUP_THRESH: u32 = 3;
 
 /// The state of congestion control. The names are those of Linux and ns-3, except `Reduced`, which
@@ -85,10 +85,10 @@ pub const DUP_THRESH: u32 = 3;
 pub enum CongestionState {
     /// The normal state.
     Open,
-    /// Duplicate ACKs or SACKs have arrived, and nothing counts as lost yet.
+    /// Duplicate ACKs or SACKs have arrived, and no segment is considered lost yet.
     Disorder,
-    /// Congestion window reduced (CWR) without anything to retransmit, because of an echoed mark
-    /// (RFC 3168) or a probe that repaired a loss (RFC 8985, §7.4).
+    /// The congestion window was reduced (CWR) without anything to retransmit. The cause was an
+    /// echoed congestion mark (RFC 3168) or a probe that repaired a loss (RFC 8985, §7.4).
     Reduced,
     /// Fast recovery.
     Recovery,

@@ -12,14 +12,14 @@ pub struct SendBuffer {
 }
 
 impl SendBuffer {
-    /// Creates an empty buffer that accepts `size` bytes ahead of acknowledgment.
+    /// Creates an empty buffer that accepts at most `size` unacknowledged bytes.
     #[must_use]
     pub const fn new(size: u64) -> Self {
         Self { size, written: 0, end: None }
     }
 
-    /// Returns the bytes that the application may write, with everything below `acknowledged`
-    /// acknowledged.
+    /// Returns the number of bytes that the application may write, if all bytes below
+    /// `acknowledged` are acknowledged.
     #[must_use]
     pub const fn room(&self, acknowledged: u64) -> u64 {
         match self.end {
@@ -28,14 +28,14 @@ impl SendBuffer {
         }
     }
 
-    /// Writes at most `octets` bytes, as many as fit. Returns the number of bytes written.
+    /// Writes as many of `octets` bytes as fit. Returns the number of bytes written.
     pub fn write(&mut self, octets: u64, acknowledged: u64) -> u64 {
         let taken = octets.min(self.room(acknowledged));
         self.append(taken);
         taken
     }
 
-    /// Writes `octets` bytes, for which there is room.
+    /// Writes `octets` bytes, which must fit into the buffer.
     #[inline]
     pub const fn append(&mut self, octets: u64) {
         self.written += octets;
@@ -46,28 +46,30 @@ impl SendBuffer {
         self.end.get_or_insert(self.written);
     }
 
-    /// Ends the stream after the bytes below `sent`, which have left, unless its end has left.
+    /// Ends the stream after the bytes below `sent`, which have been sent, unless its end has been
+    /// sent.
     pub fn truncate(&mut self, sent: u64) {
         if self.end.is_none_or(|end| sent < end) {
             self.end = Some(sent);
         }
     }
 
-    /// Returns the bytes that the application has written, whether or not they will be sent.
+    /// Returns the number of bytes that the application has written, whether or not they will be
+    /// sent.
     #[must_use]
     pub const fn written(&self) -> u64 {
         self.written
     }
 
-    /// Returns the bytes of the stream that may be sent.
+    /// Returns the number of bytes of the stream that may be sent.
     #[must_use]
     #[inline]
     pub fn sendable(&self) -> u64 {
         self.end.unwrap_or(self.written)
     }
 
-    /// Returns `true` if the application waits for room, with everything below `una` acknowledged.
-    /// After it has closed the stream, it does not wait.
+    /// Returns `true` if the application waits for space in the buffer, with all bytes below `una`
+    /// acknowledged. After the application has closed the stream, it does not wait.
     #[must_use]
     #[inline]
     pub fn is_full(&self, una: u64) -> bool {

@@ -9,7 +9,7 @@
 //! | `watch` | changes of streams, for a driver that stores their bytes |
 //! | `side` | the end of the connection that opens a stream |
 //!
-//! The transport determines how many streams may be opened, and the frames that carry them.
+//! The transport determines how many streams may be opened, and which frames carry their bytes.
 
 mod incoming;
 mod outgoing;
@@ -31,24 +31,24 @@ pub(crate) use table::{Stream, Table};
 
 use std::ops::Range;
 
-/// Violations of the protocol by a peer on a stream.
+/// Protocol violations by the peer on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Violation {
-    /// It sends bytes beyond the window.
+    /// The peer sent bytes beyond the window.
     Window,
-    /// It reports a different end than before.
+    /// The peer reported a different end of the stream than before.
     End,
 }
 
-/// Bytes of a stream that leave in one packet.
+/// Bytes of a stream that are sent in one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) id: u32,
     pub(crate) start: u64,
     pub(crate) length: u16,
-    /// `true` if the stream ends after them.
+    /// `true` if the stream ends after these bytes.
     pub(crate) is_end: bool,
-    /// `true` for a retransmission.
+    /// `true` if the bytes are retransmitted.
     pub(crate) is_again: bool,
 }
 
@@ -57,7 +57,7 @@ impl Piece {
         self.start + self.length as u64
     }
 
-    /// Returns its numbers, including the end of the stream.
+    /// Returns the range of numbers of this piece. The end of the stream has a number.
     pub(crate) const fn numbers(&self) -> Range<u64> {
         self.start..self.end() + self.is_end as u64
     }

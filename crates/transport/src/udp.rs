@@ -1,6 +1,6 @@
-//! Test traffic over UDP (RFC 768) as two state machines, as iperf3 sends it with `-u`. A
-//! [`Sender`] sends each write of its application as a datagram, without retransmission. A
-//! [`Receiver`] sends no response, and measures.
+//! Test traffic over UDP (RFC 768) as two state machines, like iperf3 with `-u`. A [`Sender`] sends
+//! each write of its application as a datagram, without retransmission. A [`Receiver`] measures and
+//! sends no response.
 //!
 //! | module | contents |
 //! |---|---|

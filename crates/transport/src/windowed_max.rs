@@ -1,14 +1,14 @@
 //! A windowed maximum, for receivers and controllers.
 
-/// A value, and when it was measured.
+/// A value, and the time at which it was measured.
 #[derive(Clone, Copy, Debug)]
 struct Seen<T> {
     at: u64,
     value: T,
 }
 
-/// A running maximum over a window. It is nearly exact, and keeps three values: the best of each of
-/// three parts of the window (Kathleen Nichols' algorithm; Linux's `lib/win_minmax.c`;
+/// A running maximum over a window. It is nearly exact, and stores three values: the maximum of
+/// each of three parts of the window (Kathleen Nichols' algorithm; Linux's `lib/win_minmax.c`;
 /// draft-ietf-ccwg-bbr, §5.5.5). For a minimum, use the maximum of [`Reverse`](std::cmp::Reverse).
 /// The owner chooses the unit of time: nanoseconds or round trips.
 #[derive(Clone, Copy, Debug)]
@@ -28,8 +28,8 @@ impl<T: Copy + Ord> WindowedMax<T> {
         self.best.map(|best| best[0].value)
     }
 
-    /// Adds `value`, measured at `at`. Values older than `window` no longer count. Both times have
-    /// the same unit.
+    /// Adds `value`, measured at `at`. Values older than `window` are ignored from now on. `window`
+    /// and `at` have the same unit.
     pub(crate) fn update(&mut self, window: u64, at: u64, value: T) {
         let new = Seen { at, value };
         let best = self.best.get_or_insert([new; 3]);
@@ -108,8 +108,8 @@ mod tests {
         }
     }
 
-    /// Checks that it never exceeds the true maximum of the window, and is never below the newest
-    /// value.
+    /// Checks that the result never exceeds the true maximum of the window, and is never below the
+    /// newest value.
     fn holds(window: u64, steps: &[(u64, u64)]) -> Result<(), TestCaseError> {
         let (mut filter, mut at, mut seen) = (WindowedMax::default(), 0, Vec::new());
         for (step, value) in steps {

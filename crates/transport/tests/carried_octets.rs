@@ -1,4 +1,4 @@
-//! Tests that acklab's own transports carry random bytes.
+//! Tests that acklab's transports carry random bytes.
 
 #[path = "common/carried.rs"]
 mod carried;

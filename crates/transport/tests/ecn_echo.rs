@@ -1,5 +1,5 @@
-//! Tests the echo of marks for any pattern of marks and any ACK policy: interpreted as a sender
-//! interprets it, the echo equals the pattern.
+//! Tests the echo of congestion marks for any pattern of marks and any ACK policy. The marks that a
+//! sender infers from the echo equal the pattern.
 
 use acklab_base::random::Seed;
 use acklab_base::{Duration, Ecn, Instant, Machine};
@@ -59,7 +59,7 @@ fn acks(agreed: ecn::EcnConfig, policy: ack::PolicyConfig, marks: &[bool]) -> Ve
     acks
 }
 
-/// Returns the bytes that each ACK acknowledges.
+/// Returns the number of bytes that each ACK acknowledges.
 fn advances(acks: &[Segment]) -> Vec<u64> {
     let mut next = 0;
     acks.iter()
@@ -84,7 +84,8 @@ fn policies() -> impl Strategy<Value = ack::PolicyConfig> {
 }
 
 proptest! {
-    /// RFC 8257, §3.3: an ACK with ECE counts completely as marked, one without ECE as unmarked.
+    /// RFC 8257, §3.3: all bytes of an ACK with ECE are considered marked, all bytes of an ACK
+    /// without ECE unmarked.
     #[test]
     fn dctcp_tells_exactly_what_was_marked(policy in policies(), marks in vec(any::<bool>(), 1..200)) {
         let acks = acks(ecn::EcnConfig::Dctcp, policy, &marks);
@@ -116,7 +117,7 @@ proptest! {
         prop_assert_eq!(acknowledged, marks.len());
     }
 
-    /// RFC 3168, §6.1.3: from the first mark on, because no CWR arrives.
+    /// RFC 3168, §6.1.3: the echo continues after the first mark, because no CWR arrives.
     #[test]
     fn a_classic_echo_never_ends_by_itself(policy in policies(), marks in vec(any::<bool>(), 1..100)) {
         let acks = acks(ecn::EcnConfig::Classic, policy, &marks);

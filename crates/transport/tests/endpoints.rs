@@ -14,7 +14,7 @@ mod seeds;
 use look::look;
 use property::{connections_keep_their_promises, endpoints_keep_their_promises};
 
-/// Operations of an ordinary test run. Those of connections take longer.
+/// The number of operations of an ordinary test run. Operations of connections take longer.
 const STEPS: u64 = 300_000;
 const STEPS_OF_CONNECTIONS: u64 = 200_000;
 
@@ -29,8 +29,8 @@ fn connections_keep_their_promises_to_any_network() {
 }
 
 /// An input of the fuzz target that once ran for 37 s: a source that writes as fast as it can,
-/// segments of one byte, and a window of 70,000 of them in each round trip. Every transfer now has
-/// a bound on its events, and every such source a bound on its segments.
+/// segments of one byte, and a window of 70,000 segments in each round trip. Since then every
+/// transfer has a maximum number of events, and every greedy source a maximum number of segments.
 const SLOW: [u8; 31] = [
     0x0a, 0xc1, 0x0a, 0xfe, 0xb4, 0xc1, 0x71, 0x73, 0xa1, 0x73, 0x01, 0, 0, 0, 0, 0, 0, 0x04, 0xfb, 0xfb, 0xfb, 0x71,
     0xf1, 0, 0, 0, 0xc1, 0xc1, 0xc1, 0xc1, 0xc1,

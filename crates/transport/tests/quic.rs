@@ -89,7 +89,8 @@ prop_compose! {
     }
 }
 
-/// Everything written is delivered, and both ends detect it. The second may miss the close.
+/// Checks that all written data are delivered, and that both ends detect it. The second end may
+/// miss the close.
 fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestCaseError> {
     hostile::transfer(network, sizes, back, |network| network.ends[0].is_closed())?;
     for end in &network.ends {
@@ -109,7 +110,7 @@ proptest! {
         sizes in proptest::collection::vec(1u64..150_000, 1..4),
         (back, reads, octets, seed) in (0u64..80_000, 0u64..5000, any::<bool>(), any::<u64>()),
     ) {
-        // Half of the applications read at once.
+        // Half of the applications read immediately.
         let reads = (reads >= 2500).then_some(reads);
         let mut network = Network::new(&settings, [paths.0, paths.1], reads, octets, Seed(seed));
         transfer(&mut network, &sizes, back)?;
@@ -139,7 +140,8 @@ fn a_client_may_send_after_one_round_trip_and_its_server_after_one_and_a_half() 
     assert!(network.ends.iter().all(|end| end.is_confirmed()), "HANDSHAKE_DONE has come");
 }
 
-/// RFC 9000, §8.1: of a flight of 12,000 bytes, a server sends 3600 before its client answers.
+/// RFC 9000, §8.1: a server with a flight of 12,000 bytes sends 3600 bytes before its client
+/// answers.
 #[test]
 fn a_large_certificate_takes_another_round_trip() {
     let tls = Tls { server_flight: Bytes(12_000), ..Tls::default() };
@@ -234,12 +236,12 @@ fn windows_grow_only_if_they_are_tuned() {
         network.delivered(1, 0)
     };
     let (stream, connection) = (Bytes(64 << 10), Bytes(96 << 10));
-    // The window moves once half of it is read. Pacing spreads the following data, so 32 KiB of 64
-    // pass in a round trip of 40 ms.
+    // The window advances once half of it is read. Pacing spreads the following data, so 32 KiB of
+    // 64 KiB pass in a round trip of 40 ms.
     let fixed = FlowControl::Fixed { stream, connection };
     let halves = delivered(fixed, Some(2));
     assert!((700_000..820_000).contains(&halves), "{halves}");
-    // With eighths, seven of eight parts pass.
+    // If the window advances by eighths, seven of eight parts pass.
     let eighths = delivered(fixed, Some(8));
     assert!((1_250_000..1_640_000).contains(&eighths), "{eighths}");
     let most = Bytes(6 << 20);

@@ -1,5 +1,5 @@
 //! Tests that the receive window is a rule of TCP's receiver: the ACK policy decides when a window
-//! is offered, but not its size.
+//! is offered, but not the size of the window.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,16 +13,16 @@ use std::collections::BTreeMap;
 
 const MSS: u32 = 1448;
 const FIRST: SeqNumber = SeqNumber(77);
-/// The round trip in milliseconds. It delivers fewer bytes than the first window, so that no window
-/// arrives in less time.
+/// The round-trip time in milliseconds. Fewer bytes than the first window are delivered in it, so
+/// that no whole window arrives in less time.
 const ROUND_TRIP: u32 = 20;
 const SEGMENTS: u64 = 2000;
 const BUFFER: u64 = 4 << 20;
 /// The unit of the window field, which scales 65,535 to at least the buffer.
 const UNIT: u64 = 128;
 
-/// Returns a segment that leaves at `value` by the sender's clock, and echoes `echo` of the
-/// receiver's.
+/// Returns a segment that is sent at `value` by the sender's clock, and echoes `echo` of the
+/// receiver's clock.
 fn segment(flags: Flags, [value, echo]: [u32; 2], offset: u64, payload: u32) -> Segment {
     let is_syn = flags.contains(Flags::SYN);
     let timestamps = Timestamps { value, echo };
@@ -61,7 +61,7 @@ fn windows(config: TcpConfig) -> BTreeMap<u64, u64> {
             }
         };
         offer(&mut receiver);
-        // The receiver's timestamp of one round trip ago.
+        // The receiver's timestamp one round-trip time ago.
         let echo = began.wrapping_add(ms - ROUND_TRIP);
         receiver.accept(now, segment(Flags::ACK, [ms, echo], 1 + k * u64::from(MSS), MSS));
         offer(&mut receiver);
@@ -73,8 +73,8 @@ fn config(preset: Preset, policy: ack::PolicyConfig) -> TcpConfig {
     TcpConfig { ack: policy, receive_buffer: Bytes(BUFFER), ..preset.config() }
 }
 
-/// Every policy offers the same window with an ACK of the same bytes. It begins with 65,535 bytes,
-/// and autotuning raises it above the 81,920 that Linux's first buffer permits.
+/// Every policy offers the same window with an ACK of the same bytes. The window begins with 65,535
+/// bytes, and autotuning raises it above the 81,920 bytes that Linux's first buffer permits.
 #[test]
 fn autotuning_does_not_depend_on_the_policy() {
     let of_each = windows(config(Preset::Linux, ack::PolicyConfig::PerPacket(PerPacket {})));
@@ -90,7 +90,7 @@ fn autotuning_does_not_depend_on_the_policy() {
     }
 }
 
-/// Linux's policy specifies no window.
+/// Linux's policy does not determine the window.
 #[test]
 fn a_whole_buffer_is_offered_whatever_the_policy() {
     for policy in ack::PolicyConfig::built_in() {

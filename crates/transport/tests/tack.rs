@@ -77,16 +77,17 @@ prop_compose! {
             receive_buffer: Bytes(buffers),
             initial_window: Segments(initial_window),
             mtu_discovery: ecn,
-            // If the server ends and all Closes of the client are lost, only its idle timeout ends
-            // the client. On paths that lose more than a third, this happens in one transfer of
-            // about 20,000. Otherwise, a transfer survives any silence.
+            // If the server closes and all Closes of the client are lost, only the idle timeout
+            // ends the client. On paths with a loss rate above a third, this happens in one
+            // transfer of about 20,000. Otherwise, a transfer survives any silence.
             idle_timeout: Duration::from_secs(3600),
             ..Settings::default()
         }
     }
 }
 
-/// Everything written is delivered, both ends detect it, and only duplicates were refused.
+/// Checks that all written data are delivered, that both ends detect it, and that only duplicates
+/// were refused.
 fn transfer(network: &mut Network, sizes: &[u64], back: u64) -> Result<(), TestCaseError> {
     hostile::transfer(network, sizes, back, Network::are_closed)?;
     for end in 0..2 {
@@ -107,7 +108,7 @@ proptest! {
         sizes in proptest::collection::vec(1u64..150_000, 1..4),
         (back, reads, octets, seed) in (0u64..80_000, 0u64..5000, any::<bool>(), any::<u64>()),
     ) {
-        // Half of the applications read at once.
+        // Half of the applications read immediately.
         let reads = (reads >= 2500).then_some(reads);
         let mut network = Network::new(&settings, [paths.0, paths.1], reads, octets, Seed(seed));
         transfer(&mut network, &sizes, back)?;
@@ -150,8 +151,8 @@ fn at_ten_percent_of_loss_both_ways_and_200_ms_the_stream_moves() {
     }
 }
 
-/// Returns the mean time, over these seeds, of a transfer of this many bytes and the end of its
-/// connection. The last repairs depend on the seed.
+/// Returns the mean time, over these seeds, until this number of bytes is transferred and the
+/// connection has ended. The last retransmissions depend on the seed.
 fn mean_time(settings: &Settings, paths: [Path; 2], seeds: RangeInclusive<u64>, octets: u64) -> Duration {
     let count = seeds.end() - seeds.start() + 1;
     let took = seeds.map(|seed| {
@@ -167,8 +168,8 @@ fn mean_time(settings: &Settings, paths: [Path; 2], seeds: RangeInclusive<u64>, 
     Duration::from_nanos(took.sum::<u64>() / count)
 }
 
-/// A TACK holds about 350 runs of each list. IACKs report the arrivals between thousands of losses;
-/// TACKs alone take more than 1.5 s.
+/// A TACK has space for about 350 runs of each list. IACKs report the arrivals between thousands of
+/// losses; TACKs alone take more than 1.5 s.
 #[test]
 fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
     let settings = Settings {
@@ -182,8 +183,8 @@ fn ten_thousand_losses_in_a_flight_are_repaired_in_ten_round_trips() {
     assert!(mean < MS * 400, "{mean:?}");
 }
 
-/// The same with losses of acknowledgments. No new arrival makes the receiver repeat the lost
-/// lists, because the window is full of packets of unknown fate.
+/// As above, with losses of acknowledgments. No new arrival makes the receiver repeat the lost
+/// lists, because the window is full of packets whose outcome is unknown.
 #[test]
 fn a_full_window_is_repaired_though_acknowledgments_are_lost() {
     let settings = Settings {
@@ -196,7 +197,7 @@ fn a_full_window_is_repaired_though_acknowledgments_are_lost() {
         ..Settings::default()
     };
     let paths = [Path { loss: 0.05, ..CLEAN }, Path { loss: 0.1, ..CLEAN }];
-    // It took half a second or more when TACKs stopped with the last arrival.
+    // The transfer took half a second or more when TACKs stopped with the last arrival.
     let mean = mean_time(&settings, paths, 1..=20, 20_000 * 1427);
     assert!(mean < MS * 400, "{mean:?}");
 }

@@ -25,10 +25,10 @@
 //! 900ms                                    nothing has left in between
 //! ```
 //!
-//! Sequence numbers count from the initial number of their direction, so data begin at 1. Outgoing
-//! segments must match the written flags, numbers, SACK blocks and ECN field (`ect0`, `ect1`, `ce`,
-//! or Not-ECT if omitted). `ack`, `win` and `<…>` are compared if they are written. Incoming
-//! segments acknowledge nothing unless `ack` is written. Text after `#` is a comment.
+//! Sequence numbers are relative to the initial number of their direction, so data begin at 1.
+//! Outgoing segments must match the written flags, numbers, SACK blocks and ECN field (`ect0`,
+//! `ect1`, `ce`, or Not-ECT if omitted). `ack`, `win` and `<…>` are compared if they are written.
+//! Incoming segments acknowledge nothing unless `ack` is written. Text after `#` is a comment.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::disallowed_methods, reason = "timelines are files, and one may be asked for by name")]

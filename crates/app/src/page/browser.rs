@@ -3,16 +3,16 @@
 use super::{Page, Requests, Streams, counter};
 use acklab_base::{CounterValue, Instant, Port, StreamPort};
 
-/// An object in the state of the browser.
+/// An object, as the browser tracks it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// Its octets.
+    /// The size of the object, in octets.
     pub size: u64,
-    /// When it was requested.
+    /// The time at which the object was requested.
     pub requested: Option<Instant>,
-    /// When its first octet arrived.
+    /// The time at which its first octet arrived.
     pub begun: Option<Instant>,
-    /// When its last octet arrived.
+    /// The time at which its last octet arrived.
     pub complete: Option<Instant>,
     /// Octets of the request that the port has not accepted yet.
     unwritten: u64,
@@ -24,7 +24,7 @@ impl Object {
         Self { size, requested: None, begun: None, complete: None, unwritten: 0, received: 0 }
     }
 
-    /// Returns `true` if it is requested and not complete.
+    /// Returns `true` if the object is requested and not complete.
     const fn is_awaited(&self) -> bool {
         self.requested.is_some() && self.complete.is_none()
     }
@@ -50,11 +50,12 @@ pub struct Browser {
     requests: Requests,
     streams: Streams,
     request: u64,
-    /// When to open the connection; `None` once it is open.
+    /// The time at which to open the connection; `None` once it is open.
     start: Option<Instant>,
     /// The document and the objects.
     objects: Vec<Object>,
-    /// The number of requested objects and that of complete ones, which are the first ones.
+    /// The number of requested objects, and the number of complete ones. Both are counted from the
+    /// first object.
     requested: usize,
     complete: usize,
     is_closed: bool,
@@ -143,7 +144,7 @@ impl Browser {
         let has_many = self.has_many(port);
         while self.requested < self.objects.len() && self.may_request() {
             if has_many && self.requested > 0 && !port.streams().is_some_and(|streams| streams.open()) {
-                // The peer will permit more streams later.
+                // Wait until the peer permits more streams.
                 return;
             }
             let object = &mut self.objects[self.requested];
@@ -161,7 +162,7 @@ impl Browser {
         }
     }
 
-    /// Writes requests while there is room.
+    /// Writes requests while the port accepts octets.
     fn write(&mut self, now: Instant, port: &mut dyn StreamPort) {
         let has_many = self.has_many(port);
         for (number, object) in
@@ -170,7 +171,7 @@ impl Browser {
             match port.streams().filter(|_| has_many) {
                 Some(streams) => {
                     object.unwritten -= streams.write(number, object.unwritten);
-                    // The first stream is that of the connection. It stays open while there are
+                    // The first stream belongs to the connection. It remains open while there are
                     // objects to request.
                     if object.unwritten == 0 && number > 0 {
                         streams.close(number);

@@ -10,9 +10,9 @@ pub struct Server {
     streams: Streams,
     request: u64,
     think: Duration,
-    /// Octets of each request that have arrived.
+    /// The number of octets of each request that have arrived.
     received: Vec<u64>,
-    /// Octets of each response that the port has not accepted yet.
+    /// The number of octets of each response that the port has not accepted yet.
     unwritten: Vec<u64>,
     /// Responses that begin later, with their times and indices, in the order of their times.
     thinking: VecDeque<(Instant, usize)>,
@@ -38,14 +38,14 @@ impl Server {
         }
     }
 
-    /// Returns when the application must run next, or `None` if it only waits for requests and
-    /// room.
+    /// Returns when the application must run next, or `None` if it only waits for requests or for
+    /// space in the send buffer.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.thinking.front().map(|(at, _)| *at)
     }
 
-    /// Reads requests, and writes responses while there is room.
+    /// Reads requests, and writes responses while the port accepts octets.
     pub fn run(&mut self, now: Instant, port: Port<'_>) {
         let Port::Stream(port) = port else { return };
         if !port.is_open() || self.written == self.unwritten.len() {
@@ -101,7 +101,8 @@ impl Server {
                 place += 1;
                 continue;
             }
-            // The first stream is that of the connection. It stays open while requests may follow.
+            // The first stream belongs to the connection. It remains open while requests may
+            // follow.
             if response > 0
                 && has_many
                 && let Some(streams) = port.streams()

@@ -3,10 +3,10 @@
 use super::*;
 use acklab_base::{Instant, Port, StreamPort, StreamsPort};
 
-/// A connection that passes octets on immediately, over one stream or over as many as the browser
-/// may open.
+/// A connection that passes octets on immediately, over one stream or over as many streams as the
+/// browser may open.
 struct Ends {
-    /// Octets in flight by direction and stream: to the server, and to the browser.
+    /// The number of octets in flight per direction and stream: to the server, and to the browser.
     under_way: [Vec<u64>; 2],
     /// The maximum number of streams.
     allowed: usize,
@@ -150,8 +150,8 @@ fn what_has_no_room_waits() {
         let (times, _) = load(&page(Requests::Parallel), &mut ends, 100);
         assert_eq!(times[0], [Some(1), Some(2), Some(61)], "60 writes of 500 octets");
         let complete: Vec<_> = times[1..].iter().map(|[.., complete]| *complete).collect();
-        // Over one stream, one write progresses at a time. Over several, one write progresses on
-        // each.
+        // Over one stream, only one write progresses at a time. Over several streams, one write
+        // progresses on each stream.
         let expected = if has_many { [63, 65, 67] } else { [63, 66, 71] };
         assert_eq!(complete, expected.map(Some), "{has_many}");
     }

@@ -10,11 +10,11 @@ pub(super) struct Arrivals {
     frames: Frames,
     /// The frames that are not shown yet, up to the latest one that was needed so far.
     waiting: VecDeque<Waiting>,
-    /// The index of the first of them.
+    /// The index of the first frame of `waiting`.
     first: u64,
     /// The number of the first datagram after those of `waiting`.
     datagrams: u64,
-    /// The number of frames up to the latest one of which any part has arrived.
+    /// The number of frames up to the latest frame of which any part has arrived.
     begun: u64,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Arrivals {
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     frame: Frame,
-    /// Octets that have not arrived.
+    /// The number of octets that have not arrived.
     missing: u64,
     /// The number of its first datagram.
     first_datagram: u64,
@@ -45,7 +45,7 @@ impl Arrivals {
         self.frames.interval()
     }
 
-    /// Processes octets of the single stream of all frames. They arrived in order.
+    /// Processes octets of the stream that carries all frames. They arrived in order.
     pub(super) fn take_octets(&mut self, mut octets: u64) {
         // No frame is skipped, so a shown frame is complete, and octets belong to the first
         // incomplete frame.

@@ -1,4 +1,4 @@
-//! Damage as a viewer sees it: a frame that is decoded from a damaged one is damaged too.
+//! Damage as a viewer sees it: a frame that is decoded from a damaged frame is also damaged.
 
 use super::arrivals::Shown;
 
@@ -9,13 +9,14 @@ pub(super) struct Picture {
     refresh: u64,
     /// The number of frames until the picture is repaired; zero if it is clean.
     dirty: u64,
-    /// Frames shown.
+    /// The number of frames shown.
     pub(super) frames: u64,
-    /// Frames with missing parts.
+    /// The number of frames with missing parts.
     pub(super) damaged: u64,
-    /// Frames with artefacts: damaged ones, and those that were decoded from them.
+    /// The number of frames with artefacts: damaged frames, and frames that were decoded from
+    /// frames with artefacts.
     pub(super) with_artefacts: u64,
-    /// Runs of frames with artefacts.
+    /// The number of runs of consecutive frames with artefacts.
     pub(super) runs: u64,
 }
 
@@ -47,8 +48,8 @@ impl Picture {
 mod tests {
     use super::*;
 
-    /// Returns the number of frames with artefacts and of their runs. In `frames`, `k` is a key
-    /// frame, `p` another frame, and an upper-case letter a damaged one.
+    /// Returns the number of frames with artefacts, and the number of their runs. In `frames`, `k`
+    /// is a key frame, `p` another frame, and an upper-case letter a damaged frame.
     fn seen(refresh: u32, frames: &str) -> (u64, u64) {
         let mut picture = Picture::new(refresh);
         for frame in frames.chars() {

@@ -94,7 +94,7 @@ impl Parser<'_> {
         Ok(mark)
     }
 
-    /// Reads flags: `P.5` is a word and a number, `.` a sign, `-` no flag.
+    /// Reads flags: `P.5` is a word and a number, `.` is a sign, and `-` means no flag.
     fn flags(&mut self) -> Result<(Flags, bool), Refusal> {
         let line = self.line();
         if let Some(Token::Number(_)) = self.peek()

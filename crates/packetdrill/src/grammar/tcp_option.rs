@@ -81,7 +81,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the counters of RFC 9768, §3.2.3: first that of ECT(0) or of ECT(1), then that of CE.
+    /// Reads the counters of RFC 9768, §3.2.3: first the counter of ECT(0) or of ECT(1), then the
+    /// counter of CE.
     fn accurate_ecn(&mut self) -> Result<AccurateEcn, Refusal> {
         let (order, names) = match self.peek() {
             Some(Token::Word(word)) if word == "e0b" => (FieldOrder::Ect0First, ["e0b", "ceb", "e1b"]),

@@ -9,15 +9,15 @@ use acklab_transport::tcp::{Connection, ecn};
 /// The threshold before a loss (`TCP_INFINITE_SSTHRESH`).
 const INFINITE: i64 = 0x7fff_ffff;
 
-/// The times from which ages count.
+/// The start times of the ages.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ages {
     pub(super) now: Instant,
-    /// When the connection was established.
+    /// The time at which the connection was established.
     pub(super) established: Option<Instant>,
 }
 
-/// Returns the field with this name. Returns `None` if acklab's TCP lacks it.
+/// Returns the field with this name, or `None` if acklab's TCP does not have it.
 pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i64> {
     let sending = connection.sending();
     let (window, board) = (sending.window(), sending.scoreboard());
@@ -50,7 +50,7 @@ pub(super) fn field(connection: &Connection, ages: Ages, name: &str) -> Option<i
         "tcpi_rtt" => micros(sending.rtt().srtt().unwrap_or_default()),
         "tcpi_rttvar" => micros(sending.rtt().rttvar()),
         "tcpi_min_rtt" => micros(sending.rtt().min().unwrap_or_default()),
-        // The SYN or the SYN-ACK counts as delivered.
+        // The SYN or the SYN-ACK is counted as delivered.
         "tcpi_delivered" => number(1 + segments(sending.counters().delivered)),
         "tcpi_bytes_acked" => number(board.una()),
         "tcpi_notsent_bytes" => number(sending.written().saturating_sub(board.nxt())),
@@ -73,7 +73,7 @@ fn has_accurate_ecn(connection: &Connection) -> bool {
     connection.receiving().agreement().is_some_and(|agreement| agreement.ecn == ecn::EcnConfig::Accurate)
 }
 
-/// Returns the options in use, one bit for each.
+/// Returns the options in use, one bit per option.
 fn options(connection: &Connection) -> i64 {
     let Some(agreement) = connection.receiving().agreement() else { return 0 };
     let bits = [

@@ -13,7 +13,7 @@ use acklab_transport::tcp::connection::State;
 use acklab_transport::tcp::sender::SendFlags;
 use std::collections::BTreeMap;
 
-/// A script has no seed. Only the initial sequence number is random, and the script does not see
+/// A script has no seed. Only the initial sequence number is random, and the script cannot observe
 /// it.
 const SEED: Seed = Seed(1);
 /// The name of the connection, which identifies its random streams.
@@ -24,7 +24,7 @@ const NAME: &str = "script";
 pub(super) struct Pending {
     line: usize,
     call: Call,
-    /// Octets that it has written so far.
+    /// The number of octets that the call has written so far.
     written: u64,
 }
 
@@ -118,7 +118,7 @@ impl Machine<'_> {
             return outside("an unavailable socket".to_owned());
         };
         if self.sockets.open.is_empty() {
-            // The options of earlier sockets do not apply to this one.
+            // The options of earlier sockets do not apply to this socket.
             (self.start.receive_buffer, self.start.max_payload) = (None, None);
         }
         self.sockets.open.insert(number, Socket::new(Role::Fresh));
@@ -132,7 +132,7 @@ impl Machine<'_> {
         Ok(end(config, controller, policy, SEED, NAME).with_reading(Reading::OnDemand))
     }
 
-    /// Makes `connection` the one under test.
+    /// Makes `connection` the connection under test.
     fn adopt(&mut self, connection: Connection) {
         self.connection = Some(Box::new(connection));
         if let Some(connection) = &mut self.connection {
@@ -224,7 +224,8 @@ impl Machine<'_> {
         let connection = self.connection.as_mut().filter(|_| socket.role == Role::Connected);
         match (option, value) {
             ("SO_REUSEADDR", Some(_)) => DONE,
-            // acklab has no Nagle algorithm to disable, but held data leave.
+            // acklab has no Nagle algorithm to disable, but data that more writes would delay are
+            // sent.
             ("TCP_NODELAY", Some(value)) => {
                 if let Some(connection) = connection.filter(|_| value != 0) {
                     connection.release_held();

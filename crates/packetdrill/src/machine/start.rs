@@ -18,9 +18,10 @@ const TIMESTAMPS: u64 = 12;
 /// The initial settings of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Start {
-    /// The caller's settings, which override the variables.
+    /// The caller's settings, which override the kernel variables.
     settings: Settings,
-    /// The variables in the order in which they were set. A later one overrides an earlier one.
+    /// The kernel variables in the order in which they were set. A later value overrides an earlier
+    /// one.
     orders: Vec<Order>,
     tick: Option<Duration>,
     /// The maximum segment size that the application requests (`TCP_MAXSEG`).
@@ -41,7 +42,7 @@ impl Start {
         }
     }
 
-    /// Adopts a variable.
+    /// Adopts a kernel variable.
     pub(super) fn adopt(&mut self, order: &Order) -> Result<(), Refusal> {
         sysctl::adopt(&mut self.settings.clone(), &mut None, order)?;
         self.orders.push(order.clone());
@@ -55,8 +56,8 @@ impl Start {
         Ok([true, false].iter().any(|is_active| after.config(*is_active) != self.config(*is_active)))
     }
 
-    /// Returns the settings of the end that opens the connection, or of the other end. An error
-    /// names the caller's settings that contradict the script.
+    /// Returns the settings of the end that opens the connection (`is_active`), or of the other
+    /// end. An error names the caller's settings that contradict the script.
     pub(super) fn config(&self, is_active: bool) -> Result<TcpConfig, String> {
         let mut settings = self.settings.clone();
         let mut by_end = None;
@@ -83,8 +84,8 @@ impl Start {
     }
 
     /// Returns the initial window of a kernel for a receive buffer of `size`: whole segments, here
-    /// without timestamps (`tcp_select_initial_window`). The kernel uses twice the size, half of it
-    /// for headers until segments have arrived.
+    /// without timestamps (`tcp_select_initial_window`). The kernel allocates twice the size, and
+    /// reserves half of it for headers until segments have arrived.
     fn window_of(&self, size: Bytes) -> Bytes {
         let mss = self.max_payload.unwrap_or(DEVICE_MSS).clamp(1, DEVICE_MSS);
         Bytes(if size.get() > mss { size.get() / mss * mss } else { size.get() })

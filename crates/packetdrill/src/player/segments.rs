@@ -1,19 +1,19 @@
 //! Matches one packet of a script with several segments. With segmentation offload, the kernel
 //! passes a packet of several MSS to its device. acklab's TCP sends each segment separately.
-//! `verify_outbound_live_packet` of packetdrill's `run_packet.c` joins segments in the same way if
-//! there is a real network in between.
+//! `verify_outbound_live_packet` of packetdrill's `run_packet.c` also joins segments if the packets
+//! cross a real network.
 
 use super::Player;
 use crate::script::Packet;
 use acklab_base::{Duration, Instant};
 use acklab_wire::tcp::{Flags, Segment};
 
-/// The time within which segments count as back to back.
+/// The maximum time between segments that are considered back to back.
 const BURST: Duration = Duration::from_millis(1);
 
 impl Player<'_> {
-    /// Returns the oldest departed packet in the numbers of the script, with its time. If
-    /// `expected` is longer, the following segments are joined with it.
+    /// Returns the oldest sent packet in the numbers of the script, with its time. If `expected` is
+    /// longer, the following segments are joined with it.
     pub(super) fn gather(&mut self, expected: &Packet) -> Option<(Instant, Packet)> {
         let (at, first) = self.left.pop_front()?;
         let mut whole = first;
@@ -52,7 +52,8 @@ impl Player<'_> {
 }
 
 /// Returns `true` if `next` continues `first` and is otherwise equal. Only the last segment of a
-/// packet carries FIN, only the first one CWR. PSH may be on each: offload keeps one flag for all.
+/// packet carries FIN, and only the first one carries CWR. PSH may be on each segment: offload
+/// keeps one flag for all.
 fn continues(first: &Segment, next: &Segment) -> bool {
     let kept = |flags: Flags| flags.with(Flags::PSH | Flags::FIN | Flags::CWR, false);
     let has_cwr = |segment: &Segment| segment.flags.contains(Flags::CWR);

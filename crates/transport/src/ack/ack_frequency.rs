@@ -1,5 +1,5 @@
 //! QUIC's rules with the fields of the peer's `ACK_FREQUENCY` frame
-//! (draft-ietf-quic-ack-frequency), run by [`Frequency`].
+//! (draft-ietf-quic-ack-frequency). [`Frequency`] implements the rules.
 
 use super::quic::{Frequency, MAX_ACK_DELAY};
 use super::{Settings, Timer};
@@ -11,22 +11,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckFrequency {
-    /// Acknowledge with more than this many segments unacknowledged.
+    /// Acknowledge when more than this number of segments are unacknowledged.
     pub ack_eliciting_threshold: u32,
-    /// Acknowledge at the latest after this time.
+    /// The maximum delay of an ACK.
     pub requested_max_ack_delay: Duration,
-    /// Report a gap at once when it lies this number of segments back; 0 disables this.
+    /// Report a gap immediately once an arrived segment is this number of segments above it; 0
+    /// disables this.
     pub reordering_threshold: u32,
-    /// The number of segments at the start of the connection during which every second one at least
-    /// is acknowledged.
+    /// The length of the start of the connection, in segments. During it, at least every second
+    /// segment is acknowledged.
     pub after: u32,
-    /// Acknowledge a segment at once if it arrives a round trip or more after the last ACK
-    /// (draft-ietf-quic-ack-frequency, §6.1).
+    /// If `true`, a segment that arrives a round-trip time or more after the last ACK is
+    /// acknowledged immediately (draft-ietf-quic-ack-frequency, §6.1).
     pub after_round_trip: bool,
 }
 
 impl Default for AckFrequency {
-    /// Returns the fields that yield the rules of RFC 9000, §13.2.
+    /// Returns the field values that are equivalent to RFC 9000, §13.2.
     fn default() -> Self {
         Self {
             ack_eliciting_threshold: 1,

@@ -1,10 +1,10 @@
-//! The receiver's half of TARR (draft-ietf-tcpm-ack-rate-request): sends one ACK per number of
-//! segments that the sender requests.
+//! The receiver's half of TARR, the TCP ACK Rate Request (draft-ietf-tcpm-ack-rate-request). The
+//! sender requests the number of segments per ACK.
 //!
-//! The number is two before the first request (RFC 5681, §4.2), then R, within the delayed-ACK
-//! timer. R = 0 requests an ACK of the segment that carries it and leaves the rate as it is.
-//! Disorder is acknowledged at once (RFC 5681, §4.2). Segments of any size count, because the
-//! segment with the request is not full-sized.
+//! The number is two before the first request (RFC 5681, §4.2), then the requested R. The
+//! delayed-ACK timer limits the delay. R = 0 requests an ACK of the segment that carries it, and
+//! does not change the number. Out-of-order segments are acknowledged immediately (RFC 5681, §4.2).
+//! Segments of any size are counted, because the segment with the request is not full-sized.
 
 use super::delayed::Delayed;
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer};
@@ -20,28 +20,28 @@ pub(crate) const INITIAL_RATE: u8 = 2;
 /// RFC 5681, §4.2: an ACK is not delayed by more than 500 ms.
 const LONGEST_TIMER: Duration = Duration::from_millis(500);
 
-/// The settings of a scenario: the sender's requests, and the receiver's timer.
+/// The settings of a scenario: the sender's requests and the receiver's timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckRateRequest {
-    /// The sender requests an ACK per this number of full-sized segments, or fewer while its window
-    /// is small.
+    /// The number of full-sized segments per ACK that the sender requests. It requests fewer while
+    /// its window is small.
     #[schemars(range(min = 1, max = 127))]
     pub segments: u8,
-    /// The sender requests at least this many ACKs per window.
+    /// The minimum number of ACKs per window that the sender requests.
     #[schemars(range(min = 1))]
     pub acks_per_window: u32,
-    /// The sender requests an immediate ACK of the last segment that it has to send, and of the
-    /// segment that fills a window smaller than the rate.
+    /// If `true`, the sender requests immediate ACKs of two kinds of segment. One is the last
+    /// segment that it has to send. The other fills a window smaller than the requested number.
     pub immediate: bool,
-    /// The receiver acknowledges at the latest after this time, at most 500 ms.
+    /// The maximum delay of an ACK, at most 500 ms.
     pub timer: Duration,
 }
 
 impl Default for AckRateRequest {
-    /// Four ACKs per window as in draft-ietf-ccwg-bbr (section on the impact of changing ACK
-    /// frequency), 16 segments as in the longest runs of ACK-thinning drivers, 200 ms as in
-    /// `delayed`.
+    /// Four ACKs per window are from draft-ietf-ccwg-bbr (section on the impact of changing ACK
+    /// frequency). 16 segments are the longest runs of drivers that remove ACKs. 200 ms is the
+    /// timer of `delayed`.
     fn default() -> Self {
         Self { segments: 16, acks_per_window: 4, immediate: true, timer: Delayed::default().timer }
     }
@@ -67,7 +67,7 @@ impl Settings for AckRateRequest {
 #[derive(Clone, Copy, Debug)]
 pub struct RequestedRate {
     rate: u8,
-    /// `true` if the present segment requests an ACK.
+    /// `true` if the segment being processed requests an ACK.
     at_once: bool,
     timer: Duration,
 }
@@ -110,8 +110,8 @@ mod tests {
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
     const SIZE: u64 = 1000;
 
-    /// Returns the reasons of the ACKs for `segments` full-sized segments in order from `first` on,
-    /// and the segments that elicit them.
+    /// Returns the reason of each ACK, and the segment that elicits it, for `segments` full-sized
+    /// segments in order, starting with `first`.
     fn acks(policy: &mut RequestedRate, first: u64, segments: u64) -> Vec<(u64, Reason)> {
         let mut ledger = Ledger::default();
         (first..first + segments)

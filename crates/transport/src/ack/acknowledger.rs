@@ -4,17 +4,17 @@ use super::{AckPolicy, Arrival, Decided, Decision, Held, Ledger, Packet, Policy,
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
-/// The ledger, the policy, its timer, and counts of ACKs by reason.
+/// The ledger, the policy, its timer, and the numbers of ACKs by reason.
 ///
 /// # The caller's order
 ///
 /// 1. For each segment or packet that elicits an ACK: [`enter`](Self::enter) it, feed samples to
 ///    [`round_trip`](Self::round_trip), [`measure_delivery`](Self::measure_delivery), and let the
-///    policy [`decide`](Self::decide). The transport [`demand`](Self::demand)s an ACK that it
-///    requires at once, and limits the delay to what it has promised its peer with
-///    [`oblige`](Self::oblige).
+///    policy [`decide`](Self::decide). The transport calls [`demand`](Self::demand) for an ACK that
+///    it requires immediately. It calls [`oblige`](Self::oblige) to limit the delay to the maximum
+///    that its peer expects.
 /// 2. If an ACK is [`due`](Self::due), build it and report it as [`sent`](Self::sent). Also report
-///    ACKs that leave for another reason, such as those with data.
+///    ACKs that are sent for another reason, such as those with data.
 /// 3. Call [`wake`](Self::wake) at the [`deadline`](Self::deadline).
 #[derive(Debug)]
 pub struct Acknowledger {
@@ -46,30 +46,30 @@ impl Acknowledger {
         }
     }
 
-    /// Returns the facts.
+    /// Returns the ledger.
     #[must_use]
     pub const fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// Returns the policy, so that the transport can report the peer's window and ACKs to it.
+    /// Returns the policy. The transport reports the peer's window and ACKs to it.
     pub const fn policy(&mut self) -> &mut Policy {
         &mut self.policy
     }
 
-    /// Returns the policy, if it uses the events that only TCP has.
+    /// Returns the policy as a receiver of TCP's events, or `None` if it ignores them.
     pub fn tcp_events(&mut self) -> Option<&mut dyn TcpEvents> {
         self.policy.tcp_events()
     }
 
-    /// Enters `packet`, which has arrived now.
+    /// Enters `packet`, which arrived at `now`.
     #[inline]
     pub fn enter(&mut self, now: Instant, packet: Packet) {
         self.ledger.enter(now, packet);
     }
 
     /// Sets an upper bound on the size of the peer's segments. A segment of more than `octets`
-    /// was merged from several.
+    /// bytes was merged from several.
     pub(crate) fn bound_full_size(&mut self, octets: u64) {
         self.ledger.bound_full_size(octets);
     }
@@ -82,18 +82,20 @@ impl Acknowledger {
         }
     }
 
-    /// Records an arrival that the ledger does not count, such as data beyond the receive window.
+    /// Records an arrival that is not entered in the ledger, such as data beyond the receive
+    /// window.
     pub const fn pass(&mut self, now: Instant, packet: Packet) {
         (self.ledger.newest, self.ledger.last) = (now, packet);
     }
 
-    /// Returns the round-trip estimates, to be fed with samples, if the policy uses them.
+    /// Returns the round-trip estimates, which the caller feeds with samples, or `None` if the
+    /// policy does not use them.
     pub fn round_trip(&mut self) -> Option<&mut RoundTrip> {
         self.ledger.round_trip.as_deref_mut()
     }
 
-    /// Measures the rate at which data arrive, if the policy uses it. Call it after the newest
-    /// packet and its round-trip samples are entered.
+    /// Measures the rate at which data arrive, if the policy uses the rate. Call it after the
+    /// newest packet and its round-trip samples are entered.
     #[inline]
     pub fn measure_delivery(&mut self, now: Instant) {
         let ledger = &mut self.ledger;
@@ -114,8 +116,8 @@ impl Acknowledger {
         self.follow(now, decision);
     }
 
-    /// Consults the policy about the peer's FIN, if nothing is missing and the application here may
-    /// still send.
+    /// Consults the policy about the peer's FIN, if no data are missing and the local application
+    /// may still send.
     pub fn decide_fin(&mut self, now: Instant, held: Held<'_>) {
         let decision = self.policy.tcp_events().and_then(|policy| policy.on_fin(now, &self.ledger, held));
         self.follow(now, decision.unwrap_or(Decision::Now(Reason::Fin)));
@@ -134,7 +136,8 @@ impl Acknowledger {
         }
     }
 
-    /// Requires an ACK now, for the transport itself. An ACK that is already due keeps its reason.
+    /// Requires an ACK now, for a reason of the transport. An ACK that is already due keeps its
+    /// reason.
     pub fn demand(&mut self, now: Instant, reason: Reason) {
         if self.due.is_none() {
             self.due = Some(reason);
@@ -142,7 +145,7 @@ impl Acknowledger {
         }
     }
 
-    /// Acknowledges the arrived data by `latest`, whatever the policy decides.
+    /// Acknowledges the arrived data by `latest`, regardless of the policy's decisions.
     #[inline]
     pub fn oblige(&mut self, now: Instant, latest: Instant) {
         if self.due.is_none() && self.delayed.is_none_or(|(at, _)| latest < at) {
@@ -170,7 +173,7 @@ impl Acknowledger {
         self.policy.goes_by_time()
     }
 
-    /// Returns `true` if arrived data wait for their ACK.
+    /// Returns `true` if an ACK of arrived data is scheduled.
     #[must_use]
     pub const fn is_waiting(&self) -> bool {
         self.delayed.is_some() || self.ledger.since.is_some()
@@ -188,7 +191,7 @@ impl Acknowledger {
         self.delayed.map(|(at, _)| at)
     }
 
-    /// Processes the passing of time.
+    /// Sends the ACK whose time has come.
     pub fn wake(&mut self, now: Instant) {
         if let Some((at, reason)) = self.delayed
             && at <= now
@@ -198,7 +201,7 @@ impl Acknowledger {
         }
     }
 
-    /// Records that an ACK leaves now that reports everything that has arrived.
+    /// Records that an ACK is sent now, which reports all data that have arrived.
     #[inline]
     pub fn sent(&mut self, now: Instant, reason: Reason) {
         self.count(reason);
@@ -208,12 +211,12 @@ impl Acknowledger {
         self.policy.on_ack_sent(now);
     }
 
-    /// Counts a segment that leaves for this reason but acknowledges no data, such as a SYN-ACK.
+    /// Counts a segment that is sent for this reason but acknowledges no data, such as a SYN-ACK.
     pub const fn count(&mut self, reason: Reason) {
         self.counts[reason.index()] += 1;
     }
 
-    /// Returns the number of ACKs sent, by the [index](Reason::index) of their reason.
+    /// Returns the numbers of ACKs sent, by the [index](Reason::index) of their reason.
     #[must_use]
     pub const fn counts(&self) -> &[u64; Reason::COUNT] {
         &self.counts
@@ -294,7 +297,7 @@ mod tests {
         let _ = endpoint.arrives(at(0), 0);
         let acknowledger = &mut endpoint.acknowledger;
         assert!(acknowledger.is_waiting() && acknowledger.deadline() == Some(at(200)));
-        // An ACK leaves with data of this end.
+        // An ACK is sent with data of this end.
         acknowledger.sent(at(50), Reason::Timer);
         assert!(!acknowledger.is_waiting() && acknowledger.deadline().is_none());
         acknowledger.wake(at(200));
@@ -303,9 +306,8 @@ mod tests {
     }
 
     proptest! {
-        /// Packets of equal size yield the same ACKs, whether they are counted by number or by
-        /// stream offset. Linux's compressed ACKs need bytes beyond a gap, which packet numbers do
-        /// not have.
+        /// Packets of equal size yield the same ACKs for packet numbers and for stream offsets.
+        /// Linux's compressed ACKs need bytes beyond a gap, which packet numbers do not provide.
         #[test]
         fn both_lines_bring_the_same_acks(arrivals in proptest::collection::vec((0u64..3000, 0u64..6, 0u64..8), 1..300)) {
             for config in PolicyConfig::built_in() {
@@ -314,7 +316,7 @@ mod tests {
                 let (mut now, mut newest) = (Instant::ZERO, 0);
                 for (place, (pause, step, back)) in (0..).zip(&arrivals) {
                     now += Duration::from_micros(*pause);
-                    // Mostly in order, sometimes beyond a gap, late or duplicate.
+                    // Most packets arrive in order. Some arrive beyond a gap, late or twice.
                     newest += step.saturating_sub(4).max(u64::from(*step > 0));
                     let back = if *back < 6 { 0 } else { newest.min(*back - 5) };
                     let number = if keeps_order { place } else { newest - back };

@@ -1,16 +1,16 @@
-//! Acknowledges every packet for a share of a round trip after a gap.
+//! Acknowledges every packet for a fraction of a round-trip time after a gap.
 //!
-//! The drafts of QUIC allowed a receiver to continue immediate ACKs after a packet that came out of
-//! order. They required it to return to its ordinary rule within 1/8 of a round trip unless more
-//! came out of order (draft-ietf-quic-recovery-17 to -21, "Generating Acknowledgements";
-//! draft-iyengar-quic-delayed-ack-00, "Expediting Loss and Congestion Signals"). The rule came with
-//! pull request 2025 of quicwg/base-drafts ("Only send immediate acks for 1/8 RTT") and was removed
-//! with 3361 ("Only send one immediate ACK", January 2020), so RFC 9000 leaves it out. Custura,
+//! The drafts of QUIC allowed a receiver to continue immediate ACKs after a packet that arrived out
+//! of order. They required the ordinary rule again within 1/8 of a round-trip time, unless more
+//! packets arrived out of order (draft-ietf-quic-recovery-17 to -21, "Generating Acknowledgements";
+//! draft-iyengar-quic-delayed-ack-00, "Expediting Loss and Congestion Signals"). Pull request 2025
+//! of quicwg/base-drafts ("Only send immediate acks for 1/8 RTT") added the rule. Pull request 3361
+//! ("Only send one immediate ACK", January 2020) removed it, so it is not in RFC 9000. Custura,
 //! Jones and Fairhurst list it as QUIC's default (IETF 106, PANRG).
 //!
-//! Otherwise, the rule is that of [`quic`](super::quic): an ACK after a number of packets, or after
-//! a delay. The round trip is the minimum that this end has measured. Without one, only the
-//! out-of-order packet itself is acknowledged at once.
+//! At other times the rule is that of [`quic`](super::quic): an ACK after a number of packets, or
+//! after a delay. The round-trip time is the minimum that this end has measured. Before the first
+//! measurement, only the out-of-order packet itself is acknowledged immediately.
 
 use super::quic::{Frequency, MAX_ACK_DELAY, Quic};
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
@@ -22,12 +22,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AfterGap {
-    /// Acknowledge at the latest with this number of packets unacknowledged.
+    /// The maximum number of unacknowledged packets.
     #[schemars(range(min = 1))]
     pub packets: u32,
-    /// Acknowledge at the latest after this time.
+    /// The maximum delay of an ACK.
     pub max_ack_delay: Duration,
-    /// After a gap, acknowledge every packet for a round trip divided by this.
+    /// The divisor of the round-trip time. The quotient is the period after a gap in which every
+    /// packet is acknowledged.
     #[schemars(range(min = 1))]
     pub rtt_divisor: u32,
 }

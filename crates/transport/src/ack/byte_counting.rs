@@ -1,9 +1,10 @@
 //! Sends an ACK per L full-sized segments, counted in bytes.
 //!
-//! Li et al., SIGCOMM 2020, §4.1: the byte-counting ACK, f = bw/(L·MSS), L = 2, 4, 8, 16; unbounded
-//! as the bandwidth grows. It has no timer: bytes below the count are acknowledged with later
-//! bytes, or never. RFC 1122, §4.2.3.2, requires a timer of less than 500 ms. The paper does not
-//! specify ACKs for out-of-order segments; they are immediate, as in RFC 5681, §4.2.
+//! Li et al., SIGCOMM 2020, §4.1, define the byte-counting ACK: f = bw/(L·MSS), L = 2, 4, 8, 16.
+//! The frequency f grows with the bandwidth without bound. The policy has no timer: fewer bytes
+//! than L segments are acknowledged with later bytes, or never. RFC 1122, §4.2.3.2, requires a
+//! timer of less than 500 ms. The paper does not specify ACKs for out-of-order segments. Here they
+//! are immediate, as in RFC 5681, §4.2.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
@@ -14,17 +15,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ByteCounting {
-    /// Acknowledge once the bytes of this number of full-sized segments are unacknowledged: L.
+    /// L: acknowledge once the bytes of this number of full-sized segments are unacknowledged.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// Acknowledge at the latest after this time. Without it, bytes below the count wait for later
-    /// ones.
+    /// The maximum delay of an ACK. Without it, fewer bytes than L segments wait for later bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timer: Option<Duration>,
 }
 
 impl Default for ByteCounting {
-    /// The smallest L of the paper, and no timer, as in the paper.
+    /// L is the smallest of the paper. There is no timer, as in the paper.
     fn default() -> Self {
         Self { segments: 2, timer: None }
     }

@@ -2,13 +2,13 @@
 //!
 //! Google's quiche, `quic_received_packet_manager.cc` (`MaybeEnableAckDecimation`,
 //! `GetMaxAckDelay`, `HasNewMissingPackets`) and `quic_constants.h`. The receiver acknowledges
-//! every second packet up to number 100, within 25 ms. Then it acknowledges every tenth packet,
-//! within a quarter of the minimum round trip, at least 1 ms and at most 25 ms. The first four
-//! packets after a gap are acknowledged at once: three for fast retransmit, and one more in case an
-//! ACK is lost.
+//! every second packet up to number 100, within 25 ms. Then it acknowledges every tenth packet. The
+//! delay is a quarter of the minimum round-trip time, at least 1 ms and at most 25 ms. The first
+//! four packets after a gap are acknowledged immediately: three for fast retransmit, and one more
+//! in case an ACK is lost.
 //!
-//! Packets, and the differences that TCP requires, are as in `quic`. quiche counts sent packets by
-//! their number; here, arrived segments count.
+//! The definition of a packet, and the differences that TCP requires, are those of `quic`. quiche
+//! counts packets as sent, by their number. This policy counts arrived segments.
 
 use super::quic::{MAX_ACK_DELAY, reports_reordering};
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
@@ -27,16 +27,17 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Chrome {
-    /// After the start, acknowledge at the latest with this many segments unacknowledged.
+    /// The maximum number of unacknowledged segments after the start of the connection.
     #[schemars(range(min = 1))]
     pub packets: u32,
-    /// The number of segments at the start of the connection of which every second one is
+    /// The length of the start of the connection, in segments. During it, every second segment is
     /// acknowledged.
     pub after: u32,
-    /// After the start, acknowledge at the latest after the minimum round trip divided by this.
+    /// The divisor of the minimum round-trip time. The quotient is the maximum delay after the
+    /// start of the connection.
     #[schemars(range(min = 1))]
     pub rtt_divisor: u32,
-    /// Acknowledge at the latest after this time.
+    /// The maximum delay of an ACK.
     pub max_ack_delay: Duration,
 }
 
@@ -106,8 +107,8 @@ mod tests {
 
     const HELD: Held<'_> = Held { next: 0, beyond: &[], sack: true, newer: 0 };
 
-    /// Returns the ACK delay of a packet that does not complete a count, after `before` packets and
-    /// with this round trip.
+    /// Returns the ACK delay of a packet that does not complete the required number, after `before`
+    /// packets and with this round-trip time.
     fn delay(before: u64, rtt_ms: u64) -> Duration {
         let mut policy = Chrome::default();
         let mut ledger = policy.ledger();

@@ -1,11 +1,11 @@
 //! The receiver's half of ACK congestion control (RFC 5690).
 //!
-//! Sends an ACK per R segments, within a delayed-ACK timer of 500 ms at most. R is two until the
-//! sender sets it by an ACK Ratio option (§4.1 to §4.3). With R of two or less, disorder is
-//! acknowledged at once. With larger R, only the first three segments of a reordering event are
-//! acknowledged at once. The event lasts while any data lie beyond a gap; its later segments are
-//! counted as usual (§4.6). The segment that ends the event is acknowledged at once (RFC 5681,
-//! §4.2).
+//! Sends an ACK per R segments. The delayed-ACK timer is at most 500 ms. R is two until the sender
+//! sets it with an ACK Ratio option (§4.1 to §4.3). If R is two or less, out-of-order segments are
+//! acknowledged immediately. With larger R, only the first three segments of a reordering event are
+//! acknowledged immediately. The event lasts while any data are beyond a gap; its later segments
+//! are counted as usual (§4.6). The segment that ends the event is acknowledged immediately (RFC
+//! 5681, §4.2).
 
 use super::delayed::Delayed;
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, TcpEvents, Timer};
@@ -13,7 +13,8 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// §4.1: the initial ratio; §4.6: up to this ratio, ACKs of disorder are never delayed.
+/// §4.1: the initial ratio; §4.6: up to this ratio, ACKs of out-of-order segments are never
+/// delayed.
 const INITIAL_RATIO: u8 = 2;
 /// §4.6: the immediate duplicate ACKs per reordering event.
 const IMMEDIATE_DUPLICATES: u32 = 3;
@@ -25,7 +26,7 @@ const LONGEST_TIMER: Duration = Duration::from_millis(500);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AckCongestionControl {
-    /// Acknowledge at the latest after this time, at most 500 ms.
+    /// The maximum delay of an ACK, at most 500 ms.
     pub timer: Duration,
 }
 
@@ -57,7 +58,7 @@ impl Settings for AckCongestionControl {
 pub struct CongestionControl {
     ratio: u8,
     timer: Duration,
-    /// The immediate ACKs sent in this reordering event.
+    /// The number of immediate ACKs sent in this reordering event.
     duplicates: u32,
 }
 

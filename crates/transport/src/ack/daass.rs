@@ -1,15 +1,15 @@
 //! Delayed ACKs After Slow Start.
 //!
 //! M. Allman, *On the Generation and Use of TCP Acknowledgments*, CCR 28(5), 1998; RFC 2760,
-//! §3.2.3: the receiver acknowledges every segment while the sender is in slow start, so that its
-//! window doubles, and then delays ACKs. In the paper's simulations, the receiver is informed of
-//! slow start. How a real receiver detects it is open (RFC 2760, §3.2.3.3). Here `Growth` infers
-//! it.
+//! §3.2.3. While the sender is in slow start, the receiver acknowledges every segment, so that the
+//! sender's window doubles. Then it delays ACKs. In the paper's simulations, the receiver is
+//! informed of slow start. How a real receiver detects it is an open question (RFC 2760, §3.2.3.3).
+//! Here `Growth` infers it.
 //!
-//! Disorder is acknowledged at once (RFC 5681, §4.2), and restarts the inference. After a loss the
-//! sender either repeats slow start (timeout) or continues at half its window (fast recovery). The
-//! receiver distinguishes them only by growth. So it acknowledges every segment until three round
-//! trips have passed without growth.
+//! Out-of-order segments are acknowledged immediately (RFC 5681, §4.2), and restart the inference.
+//! After a loss the sender either repeats slow start (timeout) or continues with half its window
+//! (fast recovery). The receiver can distinguish the two only by the growth of the rate. So it
+//! acknowledges every segment until three round trips have passed without growth.
 
 use super::delayed::Delayed;
 use super::growth::Growth;
@@ -22,10 +22,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Daass {
-    /// After slow start, acknowledge at the latest with this many segments unacknowledged.
+    /// The maximum number of unacknowledged segments after slow start.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// After slow start, acknowledge at the latest after this time.
+    /// The maximum delay of an ACK after slow start.
     pub timer: Duration,
 }
 
@@ -90,7 +90,7 @@ mod tests {
     const RTT: Duration = Duration::from_millis(100);
 
     /// Feeds windows of these sizes in segments, each at the start of a round trip. Returns the
-    /// number of immediate ACKs for each.
+    /// number of immediate ACKs per window.
     fn immediate(windows: &[u64], loss_in: Option<usize>) -> Vec<usize> {
         let mut policy = Daass { segments: 2, timer: RTT }.policy();
         let mut ledger = policy.ledger();

@@ -7,11 +7,11 @@ use acklab_base::{Event, Instant};
 /// A policy's decision after an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Acknowledge at once.
+    /// Acknowledge immediately.
     Now(Reason),
-    /// Acknowledge at this instant, unless an ACK leaves earlier.
+    /// Acknowledge at this instant, unless an ACK is sent earlier.
     At(Instant, Reason),
-    /// Do not acknowledge this arrival by itself.
+    /// Do not send an ACK because of this arrival.
     Hold,
 }
 
@@ -22,13 +22,12 @@ pub struct Decided {
     pub at: Instant,
     /// The decision and its reason.
     pub decision: Decision,
-    /// The data that had arrived since the last ACK.
+    /// The amount of data that had arrived since the last ACK.
     pub unacknowledged: Tally,
 }
 
 impl Decided {
-    /// Returns the event that an endpoint reports. A decision to hold has no reason, so its event
-    /// has index 0.
+    /// Returns the event that an endpoint reports. `Hold` has no reason, so its event has index 0.
     #[must_use]
     pub fn event(&self) -> Event {
         let (when, reason) = match self.decision {
@@ -45,17 +44,18 @@ impl Decided {
 pub enum Reason {
     /// The policy acknowledges every segment.
     EverySegment,
-    /// The policy's maximum of unacknowledged segments was reached.
+    /// The policy's maximum number of unacknowledged segments was reached.
     SegmentCount,
-    /// The policy's maximum of unacknowledged bytes was reached.
+    /// The policy's maximum number of unacknowledged bytes was reached.
     ByteCount,
     /// The delayed-ACK timer expired.
     Timer,
-    /// The policy's share of a round trip has passed since the last ACK.
+    /// The policy's fraction of a round-trip time has passed since the last ACK.
     Periodic,
-    /// The sender is assumed to be in slow start, or has just had a loss.
+    /// The policy infers that the sender is in slow start, or has just detected a loss.
     SlowStart,
-    /// Quick ACKs while the sender is still growing its window.
+    /// The receiver acknowledges immediately while the sender's window still grows (Linux's quick
+    /// ACKs).
     QuickAck,
     /// A segment arrived out of order (RFC 5681, §4.2).
     OutOfOrder,
@@ -65,37 +65,37 @@ pub enum Reason {
     Duplicate,
     /// SACKs for several out-of-order segments were compressed into one.
     CompressedSack,
-    /// The first marked segment after unmarked ones; with DCTCP also the first unmarked segment
-    /// after marked ones (RFC 8257, §3.2; RFC 9768, §3.2.2.5.1).
+    /// A segment with a congestion mark (CE) arrived after unmarked segments. With DCTCP, also an
+    /// unmarked segment after marked ones (RFC 8257, §3.2; RFC 9768, §3.2.2.5.1).
     MarkChange,
-    /// The maximum of unreported marks was reached (RFC 9768, §3.2.2.5.1).
+    /// The maximum number of unreported congestion marks was reached (RFC 9768, §3.2.2.5.1).
     MarkCount,
     /// The peer has sent a FIN.
     Fin,
-    /// Part of the handshake.
+    /// The segment is part of the handshake.
     Handshake,
-    /// The application has read enough to open the receive window (RFC 9293, §3.8.6.2.2).
+    /// The application has read enough data to open the receive window (RFC 9293, §3.8.6.2.2).
     WindowUpdate,
-    /// A data segment, a FIN or a probe of this end carried the acknowledgment (RFC 9293,
-    /// §3.8.6.3).
+    /// A data segment, FIN or probe of this end carried the acknowledgment (RFC 9293, §3.8.6.3).
     Piggyback,
     /// The receiver reports a packet as lost (Li et al., SIGCOMM 2020, §4.4: the loss-event-driven
     /// IACK).
     LossEvent,
-    /// The sender requested it.
+    /// The sender requested the ACK.
     Asked,
     /// The segment ends a write of the sender's application (PSH; RFC 9293, §3.9.1.2), and the
-    /// application here has read it.
+    /// local application has read the segment.
     Push,
-    /// The custom policy's own reason with this number, named by
-    /// [its policy](super::AckPolicy::reason).
+    /// The reason with this number of a custom policy, named by
+    /// [the policy](super::AckPolicy::reason).
     Custom(OwnReason),
 }
 
-/// The number of a custom policy's own reason.
+/// The number of a custom policy's reason.
 ///
-/// The type has few values, so that a [`Reason`] takes one byte. A two-byte reason would be written
-/// in halves and read as a whole, which stalls the processor at each decision.
+/// The type has few values, so that a [`Reason`] takes one byte. The compiler would write a
+/// two-byte reason as two bytes and read it as one word, which stalls the processor at each
+/// decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[rustfmt::skip]
 #[expect(missing_docs, reason = "they are numbers")]
@@ -110,8 +110,8 @@ impl OwnReason {
         Self::N8, Self::N9, Self::N10, Self::N11, Self::N12, Self::N13, Self::N14, Self::N15,
     ];
 
-    /// Returns the reason of this number, counted from 0. Numbers beyond the maximum map to the
-    /// last one.
+    /// Returns the reason with this number, counted from 0. Larger numbers than the maximum map to
+    /// the last reason.
     #[must_use]
     pub fn new(number: usize) -> Self {
         Self::ALL[number.min(Self::ALL.len() - 1)]
@@ -125,7 +125,7 @@ impl OwnReason {
 }
 
 impl Reason {
-    /// The maximum number of a custom policy's own reasons.
+    /// The maximum number of reasons per custom policy.
     pub const MAX_CUSTOM: usize = OwnReason::ALL.len();
     /// The total number of reasons.
     pub const COUNT: usize = Self::ALL.len() + Self::MAX_CUSTOM;
@@ -154,13 +154,13 @@ impl Reason {
         Self::Push,
     ];
 
-    /// Returns the reason of this index.
+    /// Returns the reason with this index.
     #[must_use]
     pub fn of_index(index: usize) -> Self {
         Self::ALL.get(index).copied().unwrap_or(Self::Custom(OwnReason::new(index.saturating_sub(Self::ALL.len()))))
     }
 
-    /// Returns the index among counts by reason: common reasons first, then a policy's own.
+    /// Returns the index in arrays of counts: common reasons first, then those of a custom policy.
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
@@ -188,8 +188,8 @@ impl Reason {
         }
     }
 
-    /// Returns the name in the `acks` table. For a custom policy's own reasons,
-    /// [its policy](super::Policy::reason_name) has better names.
+    /// Returns the name in the `acks` table. [Policy::reason_name](super::Policy::reason_name)
+    /// returns the specific names of a custom policy's reasons.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

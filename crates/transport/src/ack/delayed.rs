@@ -1,29 +1,29 @@
 //! Delays ACKs.
 //!
-//! RFC 5681, §4.2: an ACK per at least every second full-sized segment, within 500 ms of the first
-//! unacknowledged one. An out-of-order segment, and one that fills all or part of a gap, is
-//! acknowledged at once.
+//! RFC 5681, §4.2: an ACK for at least every second full-sized segment, within 500 ms of the first
+//! unacknowledged one. Immediate ACKs are sent for an out-of-order segment and for a segment that
+//! fills all or part of a gap.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The settings of a scenario, and the policy itself: `quick` counts down.
+/// The settings of a scenario, and the policy itself, which decrements `quick` with each quick ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Delayed {
-    /// Acknowledge at the latest with this many segments unacknowledged.
+    /// The maximum number of unacknowledged segments.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// Acknowledge at the latest after this time, at most 500 ms in RFC 5681.
+    /// The maximum delay of an ACK, at most 500 ms in RFC 5681.
     pub timer: Duration,
-    /// Acknowledge this many segments at the start of the connection one by one.
+    /// The number of segments at the start of the connection that are acknowledged one by one.
     pub quick: u32,
 }
 
 impl Default for Delayed {
-    /// The count is from RFC 5681, §4.2; the time is ns-3's `DelAckTimeout`.
+    /// The number of segments is from RFC 5681, §4.2; the time is ns-3's `DelAckTimeout`.
     fn default() -> Self {
         Self { segments: 2, timer: Duration::from_millis(200), quick: 0 }
     }

@@ -1,9 +1,9 @@
 //! Measures the delivery rate.
 //!
-//! TACK's receiver measures the rate of each TACK interval and keeps the maximum of some round
-//! trips (Li et al., SIGCOMM 2020, §4.1 and §5.4). Here an interval begins and ends with an arrival
-//! and lasts at least RTTmin/β. It does not depend on the ACKs sent, because the rate determines
-//! when ACKs are sent.
+//! TACK's receiver measures the delivery rate in each TACK interval and uses the maximum over some
+//! round trips (Li et al., SIGCOMM 2020, §4.1 and §5.4). Here an interval begins and ends with an
+//! arrival and lasts at least RTTmin/β. It does not depend on the ACKs sent, because the rate
+//! determines when ACKs are sent.
 
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant, mul_div};
@@ -14,18 +14,18 @@ const SECOND: u64 = 1_000_000_000;
 /// The delivery rate, in bytes per second.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
-    /// Intervals per round trip: β.
+    /// β, the number of intervals per round-trip time.
     intervals: u32,
     /// The number of round trips for which a maximum is valid.
     round_trips: u32,
-    /// The start of the interval, and the bytes that had arrived by then.
+    /// The start of the interval, and the number of bytes that had arrived by then.
     began: Option<(Instant, u64)>,
     rate: WindowedMax<u64>,
 }
 
 impl Delivery {
-    /// Creates a meter that measures `intervals` rates per round trip and keeps the maximum of
-    /// `round_trips`.
+    /// Creates a meter that measures `intervals` rates per round-trip time and keeps the maximum
+    /// over `round_trips` round-trip times.
     #[must_use]
     pub fn new(intervals: u32, round_trips: u32) -> Self {
         Self { intervals, round_trips, began: None, rate: WindowedMax::default() }
@@ -37,8 +37,8 @@ impl Delivery {
         self.rate.get()
     }
 
-    /// Processes a segment. `arrived` is the total of bytes that have arrived, including this
-    /// segment; a round trip takes at least `rtt`.
+    /// Processes a segment. `arrived` is the total number of bytes that have arrived, including
+    /// this segment. `rtt` is the minimum round-trip time.
     pub fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
         let Some((began, before)) = self.began else {
             self.began = Some((now, arrived));
@@ -61,7 +61,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Feeds one segment of 1000 bytes per millisecond, with a round trip of 40 ms and β of 4.
+    /// Feeds one segment of 1000 bytes per millisecond, with a round-trip time of 40 ms and β of 4.
     fn steady(meter: &mut Delivery, from: u64, until: u64) {
         for ms in from..until {
             meter.on_data(Instant::ZERO + MS * ms, (ms + 1) * 1000, Some(MS * 40));

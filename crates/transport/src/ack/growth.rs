@@ -1,22 +1,22 @@
 //! Detects the sender's slow start at the receiver.
 //!
-//! No signal of it reaches the receiver. RFC 2760, §3.2.3.3, names two solutions: a bit from the
-//! sender, or a heuristic that observes how the amount of arriving data changes. This is the
-//! heuristic, with BBR's criterion (draft-ietf-ccwg-bbr, §5.3.1.2): slow start has ended when the
-//! rate has not grown by 25 % over its maximum for three round trips.
+//! The receiver gets no signal of slow start. RFC 2760, §3.2.3.3, names two solutions: a bit from
+//! the sender, or a heuristic that observes how the amount of arriving data changes. This module
+//! implements the heuristic with BBR's criterion (draft-ietf-ccwg-bbr, §5.3.1.2). Slow start has
+//! ended when the rate has not exceeded its maximum by 25 % for three round trips.
 //!
-//! A sender in slow start that already fills the path is indistinguishable from one that has left
-//! slow start.
+//! A sender in slow start that already fills the path is indistinguishable from a sender after slow
+//! start.
 
 use acklab_base::{Duration, Instant, mul_div};
 
 /// `BBR.StartupFullBwCnt`: the round trips without growth that end slow start.
 const FLAT_ROUNDS: u32 = 3;
 
-/// Compares the data of a round trip with those of the previous one.
+/// Compares the amounts of data that arrive in successive round trips.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Growth {
-    /// The start of the round, and the bytes that had arrived by then.
+    /// The start of the round, and the number of bytes that had arrived by then.
     began: Option<(Instant, u64)>,
     /// The maximum rate so far, in bytes per second.
     best: u64,
@@ -34,8 +34,8 @@ impl Growth {
         *self = Self::default();
     }
 
-    /// Processes a segment. `arrived` is the total of bytes that have arrived, including this
-    /// segment; a round trip takes `rtt`.
+    /// Processes a segment. `arrived` is the total number of bytes that have arrived, including
+    /// this segment. `rtt` is the round-trip time.
     pub(super) fn on_data(&mut self, now: Instant, arrived: u64, rtt: Option<Duration>) {
         let Some((began, before)) = self.began else {
             self.began = Some((now, arrived));
@@ -62,8 +62,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(100);
 
-    /// Returns the round trip in which the end of growth is detected. `windows` holds the segments
-    /// at the start of each round trip.
+    /// Returns the number of the round trip in which the end of growth is detected. `windows`
+    /// contains the number of segments sent at the start of each round trip.
     fn over_after(windows: &[u64]) -> Option<usize> {
         let (mut growth, mut arrived) = (Growth::default(), 0);
         for (round, window) in windows.iter().enumerate() {

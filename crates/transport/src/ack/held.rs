@@ -1,4 +1,4 @@
-//! The receiver's reassembly state, as policies see it.
+//! The receiver's reassembly state that policies read.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub struct Held<'a> {
     /// `true` if ACKs report the ranges beyond gaps (RFC 2018).
     pub sack: bool,
     /// The number of ranges in the last report that are newer than the range that the arrival
-    /// extends; all of them if it begins a range.
+    /// extends. If the arrival begins a range, all ranges in the report are newer.
     pub newer: usize,
 }
 

@@ -9,21 +9,21 @@ use std::ops::Range;
 /// The position of a segment relative to the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It continued the stream, and there is no gap.
+    /// The segment continued the stream, and there is no gap.
     InOrder,
-    /// It lies beyond a gap.
+    /// The segment is beyond a gap.
     OutOfOrder,
-    /// It continued the stream while data beyond a gap were waiting; `closed` if no gap is left.
+    /// The segment continued the stream while later data were waiting beyond a gap.
     FillsGap {
-        /// All waiting data are in order now.
+        /// `true` if no gap is left.
         closed: bool,
     },
-    /// All of it had arrived before.
+    /// All bytes of the segment had arrived before.
     Duplicate,
 }
 
 impl Arrival {
-    /// Returns the reason for an immediate ACK by RFC 5681, §4.2, if there is one.
+    /// Returns the reason for an immediate ACK that RFC 5681, §4.2, requires, if any.
     #[must_use]
     pub const fn disorder(self) -> Option<Reason> {
         match self {
@@ -35,12 +35,12 @@ impl Arrival {
     }
 }
 
-/// The number of data segments, and the stream bytes that they covered.
+/// A number of data segments, and the number of stream bytes in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Segments.
+    /// The number of segments.
     pub segments: u64,
-    /// Bytes.
+    /// The number of bytes.
     pub octets: u64,
 }
 
@@ -53,29 +53,30 @@ pub struct Span {
     pub end: u64,
 }
 
-/// A segment or packet of the ledger.
+/// A segment or packet entered in the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Its place on the number line.
+    /// Its interval of the number line.
     pub span: Span,
     /// Its payload, in bytes.
     pub octets: u64,
-    /// For a stream, the bytes by which rcv.nxt advanced; for a numbered packet, its payload.
+    /// For a stream: the number of bytes by which rcv.nxt advanced. For a numbered packet: the size
+    /// of its payload, in bytes.
     pub advanced: u64,
-    /// `true` if the packet continues the stream, or has its own number. A packet without payload
-    /// has a number and no bytes.
+    /// `true` if the packet continues the stream, or has a packet number. A packet without payload
+    /// has a packet number but no bytes.
     pub continues: bool,
-    /// `true` if its place is the number of a packet.
+    /// `true` if `span` is a packet number.
     pub is_numbered: bool,
-    /// `true` if it has the push flag (RFC 9293, §3.1), which only TCP has.
+    /// `true` if the segment has TCP's push flag (RFC 9293, §3.1).
     pub push: bool,
-    /// The timestamp of its departure by the sender's clock: TSval of TCP (RFC 7323, §3.2), the
-    /// departure time of TACK in microseconds.
+    /// The time at which the packet was sent, by the sender's clock. TCP: TSval (RFC 7323, §3.2).
+    /// TACK: the time in microseconds.
     pub timestamp: Option<u32>,
 }
 
 impl Packet {
-    /// Creates the entry of a segment that carries the bytes `range` of a stream and advances
+    /// Creates the entry of a segment that contains the bytes `range` of a stream and advances
     /// rcv.nxt by `advanced`.
     #[must_use]
     pub const fn of_stream(range: Range<u64>, advanced: u64) -> Self {
@@ -84,9 +85,9 @@ impl Packet {
         Self { span, octets, advanced, continues, is_numbered: false, push: false, timestamp: None }
     }
 
-    /// Creates the entry of a packet with this number and `octets` bytes of payload. It counts even
-    /// if a lower number is missing. Numbers are never reused: the content of a lost packet gets a
-    /// new number, and the gap remains.
+    /// Creates the entry of a packet with this number and `octets` bytes of payload. The packet is
+    /// counted even if a lower number is missing. Numbers are never reused: the content of a lost
+    /// packet gets a new number, and the gap remains.
     #[must_use]
     pub const fn numbered(number: u64, octets: u64) -> Self {
         let span = Span { start: number, end: number + 1 };
@@ -99,39 +100,39 @@ impl Packet {
         Self { push, ..self }
     }
 
-    /// Sets the timestamp of its departure.
+    /// Sets the time at which the packet was sent.
     #[must_use]
     pub const fn stamped(self, timestamp: Option<u32>) -> Self {
         Self { timestamp, ..self }
     }
 }
 
-/// Arrived data that are not acknowledged. Counts and sizes are bytes; places and distances are on
-/// the number line.
+/// Arrived data that are not acknowledged. Counts and sizes are in bytes; positions and distances
+/// are on the number line.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
-    /// Segments since the last ACK that were in order, or were numbered packets.
+    /// The number of segments since the last ACK that were in order or were numbered packets.
     pub segments: u32,
-    /// Bytes since the last ACK that were in order, or were in numbered packets.
+    /// The number of bytes since the last ACK that were in order or in numbered packets.
     pub bytes: u64,
-    /// The arrival time of the first of these.
+    /// The arrival time of the first of these bytes.
     pub since: Option<Instant>,
     /// The arrival time of the newest data, acknowledged or not.
     pub newest: Instant,
-    /// The largest segment so far, in bytes.
+    /// The size of the largest segment so far, in bytes.
     pub full_size: u64,
     /// The length of a full-sized packet on the number line: `full_size` for a stream, 1 for packet
     /// numbers.
     pub unit: u64,
-    /// All arrivals since the last ACK, in order or not.
+    /// All data that have arrived since the last ACK, in order or not.
     pub arrived: Tally,
-    /// All arrivals of the connection.
+    /// All data that have arrived in the connection.
     pub total: Tally,
     /// The segment that arrived last.
     pub last: Packet,
-    /// The segment with the highest place on the number line.
+    /// The interval of the segment with the highest position on the number line.
     pub highest: Span,
-    /// The segment that had the highest place when the last ACK left.
+    /// The interval of the segment that had the highest position when the last ACK was sent.
     pub reported: Span,
     /// Round-trip times, if the policy uses them.
     pub round_trip: Option<Box<RoundTrip>>,
@@ -140,14 +141,14 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// Adds round-trip estimates, whose minimum covers the last `window`.
+    /// Adds round-trip estimates, whose minimum covers the last `window` of time.
     #[must_use]
     pub fn with_round_trip(self, window: Duration) -> Self {
         Self { round_trip: Some(Box::new(RoundTrip::new(window))), ..self }
     }
 
-    /// Adds the delivery rate: the maximum of the last `round_trips` round trips, each with
-    /// `intervals` intervals (at least one). It requires
+    /// Adds the delivery rate: the maximum over the last `round_trips` round trips, each with
+    /// `intervals` intervals (at least one). Requires
     /// [round-trip estimates](Self::with_round_trip).
     #[must_use]
     pub fn with_delivery(self, intervals: u32, round_trips: u32) -> Self {
@@ -176,12 +177,13 @@ impl Ledger {
         }
     }
 
-    /// Sets an upper bound on the full size: packets longer than `octets` held several segments.
+    /// Sets an upper bound on the full size. A packet longer than `octets` bytes contained several
+    /// segments.
     pub(crate) fn bound_full_size(&mut self, octets: u64) {
         (self.full_size, self.unit) = (self.full_size.min(octets), self.unit.min(octets));
     }
 
-    /// Records that an ACK has left: nothing is unacknowledged.
+    /// Records that an ACK was sent, so that no data are unacknowledged.
     pub fn settle(&mut self) {
         (self.segments, self.bytes, self.since) = (0, 0, None);
         self.arrived = Tally::default();

@@ -1,37 +1,39 @@
 //! Linux's receiver (`net/ipv4/tcp_input.c`, 6.18; function names in parentheses).
 //!
-//! * The first 16 ACKs of a connection are quick: one per segment, so that the sender's slow start
-//!   is not held up (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). An idle period longer than the
-//!   timeout, or a duplicate, brings them back.
-//! * A segment that makes the receive window grow is acknowledged at once (`tcp_grow_window` sets
-//!   `icsk_ack.quick`). TCP's receiver reports such segments:
+//! * The first 16 ACKs of a connection are quick: one per segment, so that ACKs do not slow the
+//!   sender's slow start (`tcp_incr_quickack`, `TCP_MAX_QUICKACKS`). Quick ACKs resume after an
+//!   idle period longer than the timeout, or after a duplicate.
+//! * A segment that makes the receive window grow is acknowledged immediately (`tcp_grow_window`
+//!   sets `icsk_ack.quick`). TCP's receiver reports such segments:
 //!   [`tcp::receiver::ReceiveWindow`](crate::tcp::receiver::ReceiveWindow).
-//! * Quick ACKs end where unread data leave less than half of the receive buffer free
+//! * Quick ACKs end if unread data leave less than half of the receive buffer free
 //!   (`__tcp_select_window`).
-//! * Afterwards, an ACK leaves as soon as more than one full-sized segment is unacknowledged
-//!   (`__tcp_ack_snd_check`). If unread data would make its window smaller than the last one, the
-//!   application's read acknowledges instead (`__tcp_cleanup_rbuf`). An ACK leaves at once when the
-//!   last gap closes (`tcp_data_queue`). It also leaves at once when the application reads a
-//!   segment that has PSH or is not full-sized (`tcp_measure_rcv_mss`, `__tcp_cleanup_rbuf`;
-//!   full-sized ones since 6.6).
-//! * If both ends send, neither quick ACKs nor ACKs for such a segment leave: data that leave
-//!   within `ato` of the last arrival will carry the ACKs (`pingpong`, `tcp_event_data_sent`). The
-//!   second such segment is acknowledged at once all the same (`ICSK_ACK_PUSHED2`). This mode ends
-//!   with a duplicate or a mark, which bring quick ACKs by themselves (`tcp_enter_quickack_mode`),
-//!   and with a delayed ACK that no data have carried (`tcp_delack_timer_handler`).
-//! * Otherwise, an ACK leaves after `ato`, which is at least 40 ms and adapts to the spacing of
-//!   segments (`tcp_event_data_recv`, `tcp_send_delayed_ack`).
-//! * If this end may still send, the peer's FIN is acknowledged after `ato`, because the next data
-//!   would carry its ACK (`tcp_fin`).
-//! * While a gap is open, three duplicate ACKs leave at once for each value of rcv.nxt. Then SACKs
-//!   are compressed: one for all segments that arrive within 5 % of the round trip, at most 1 ms,
-//!   or for 44 of them. The round trip is the receiver's own estimate, or the handshake's if that
-//!   is shorter; without an estimate it is zero. The timer has a slack of 100 µs. It uses the slack
-//!   in full unless another interrupt comes first, which does not happen here. Held SACKs are
-//!   released by a segment that begins a range, or extends one other than the two that changed
-//!   last, so that each range is among the first two of some ACK (`tcp_sack_new_ofo_skb`). In Linux
-//!   that ACK leaves before the segment is processed, and the segment is held. Here the ACK also
-//!   reports the segment, which counts as held but starts no timer.
+//! * After the quick ACKs, an ACK is sent when more than one full-sized segment is unacknowledged
+//!   (`__tcp_ack_snd_check`). If unread data would make its window smaller than the last window,
+//!   the ACK is sent when the application reads (`__tcp_cleanup_rbuf`). An ACK is sent immediately
+//!   when the last gap closes (`tcp_data_queue`). It is also sent immediately when the application
+//!   reads a segment that has PSH or is not full-sized (`tcp_measure_rcv_mss`,
+//!   `__tcp_cleanup_rbuf`; full-sized ones since 6.6).
+//! * If both ends send, the receiver sends neither quick ACKs nor ACKs for a segment with PSH. Data
+//!   that are sent within `ato` of the last arrival will carry the ACKs (`pingpong`,
+//!   `tcp_event_data_sent`). The second segment with PSH is nevertheless acknowledged immediately
+//!   (`ICSK_ACK_PUSHED2`). A duplicate or a congestion mark ends this mode and elicits quick ACKs
+//!   (`tcp_enter_quickack_mode`). The mode also ends with a delayed ACK that no data have carried
+//!   (`tcp_delack_timer_handler`).
+//! * In all other cases, an ACK is sent after `ato`, which is at least 40 ms and adapts to the
+//!   spacing of segments (`tcp_event_data_recv`, `tcp_send_delayed_ack`).
+//! * If this end may still send, it acknowledges the peer's FIN after `ato`, because its next data
+//!   would carry the ACK (`tcp_fin`).
+//! * While a gap is open, three duplicate ACKs are sent immediately for each value of rcv.nxt. Then
+//!   SACKs are compressed: one SACK reports all segments that arrive within 5 % of the round-trip
+//!   time, at most 1 ms, or 44 segments. The round-trip time is the smaller of the receiver's
+//!   estimate and the handshake's; without an estimate it is zero. The timer has a slack of 100 µs.
+//!   The full slack is used unless another interrupt occurs first, which does not happen in acklab.
+//!   A segment releases delayed SACKs if it begins a range, or extends a range other than the two
+//!   that changed last. Each range is thus among the first two of some ACK
+//!   (`tcp_sack_new_ofo_skb`). In Linux that ACK is sent before the segment is processed, and the
+//!   segment's SACK is delayed. Here the ACK also reports the segment. The segment is counted as
+//!   delayed but starts no timer.
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Room, Settings, TcpEvents};
 use acklab_base::{Duration, Instant};
@@ -80,27 +82,29 @@ impl Settings for Linux {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct QuickOrDelayed {
     quick: u32,
-    /// Zero until the first data arrive.
+    /// The adaptive ACK timeout; zero until the first data arrive.
     ato: Duration,
     last_data: Instant,
-    /// Duplicate ACKs sent at once since rcv.nxt last advanced.
+    /// The number of duplicate ACKs sent immediately since rcv.nxt last advanced.
     duplicates: u32,
-    /// Set if a segment that ends a write waits for its ACK (`ICSK_ACK_PUSHED`).
+    /// Set while a segment that ends a write waits for its ACK (`ICSK_ACK_PUSHED`).
     pushed: Option<Pushed>,
-    /// `true` if that segment is not the first (`ICSK_ACK_PUSHED2`).
+    /// `true` if that segment is the second or a later one (`ICSK_ACK_PUSHED2`).
     is_pushed_again: bool,
-    /// `inet_csk_in_pingpong_mode`, with a threshold of 1: data of this end carry its ACKs.
+    /// `true` if data of this end carry its ACKs (`inet_csk_in_pingpong_mode`, with a threshold of
+    /// 1).
     converses: bool,
-    /// The deadline of an ACK that no data have carried.
+    /// The time at which an ACK that no data have carried is sent.
     delayed_until: Option<Instant>,
-    /// The number of segments whose SACK is held.
+    /// The number of segments whose SACK is delayed.
     compressed: u32,
     compressed_until: Option<Instant>,
-    /// `true` if held SACKs leave before the segment that releases them, which is then held itself.
+    /// `true` if delayed SACKs are sent before the segment that releases them. The SACK of that
+    /// segment is then delayed.
     is_released: bool,
-    /// `true` if the segment makes the receive window grow.
+    /// `true` if the segment being processed makes the receive window grow.
     grows_window: bool,
-    /// The room that unread data leave for the segment or the ACK.
+    /// The space that unread data leave in the receive buffer for the segment or the ACK.
     room: Room,
 }
 
@@ -178,13 +182,14 @@ impl TcpEvents for QuickOrDelayed {
         self.enter_quick_mode(QUICK_ACKS_OF_A_MARK);
     }
 
-    /// Acknowledges this segment at once, for the same reason (`tcp_ecn_accept_cwr`).
+    /// Acknowledges this segment immediately, because the sender's window may be very small
+    /// (`tcp_ecn_accept_cwr`).
     fn on_window_reduced(&mut self) {
         self.quick = self.quick.max(1);
     }
 
-    /// Records a segment that ends a write (`tcp_measure_rcv_mss`). The application's read
-    /// acknowledges it if the read empties the receive queue and no gap is open
+    /// Records a segment that ends a write (`tcp_measure_rcv_mss`). An ACK is sent when the
+    /// application reads it, if the read empties the receive queue and no gap is open
     /// (`__tcp_cleanup_rbuf`).
     fn on_push(&mut self, is_read: bool) {
         self.is_pushed_again = self.pushed.is_some();
@@ -195,8 +200,8 @@ impl TcpEvents for QuickOrDelayed {
         self.room = room;
     }
 
-    /// Returns the reason for an ACK for more than one full-sized segment that the shrunken window
-    /// had suppressed (`__tcp_cleanup_rbuf`).
+    /// Returns the reason for an ACK that the shrunken window had suppressed, if more than one
+    /// full-sized segment is unacknowledged (`__tcp_cleanup_rbuf`).
     fn on_read(&mut self, ledger: &Ledger, _held: Held<'_>) -> Option<Reason> {
         (ledger.bytes > ledger.full_size).then_some(Reason::SegmentCount)
     }
@@ -209,14 +214,14 @@ impl TcpEvents for QuickOrDelayed {
         self.grows_window = true;
     }
 
-    /// Records that data leave. Data that leave soon after an arrival answer it
+    /// Records that data are sent. Data sent soon after an arrival are considered its response
     /// (`tcp_event_data_sent`).
     fn on_data_sent(&mut self, now: Instant) {
         self.converses |= now.since(self.last_data) < self.ato;
     }
 
-    /// Enters pingpong mode (`tcp_fin`): quick ACKs end, and the application's read acknowledges
-    /// nothing.
+    /// Enters pingpong mode (`tcp_fin`): quick ACKs end, and reads of the application elicit no
+    /// ACK.
     fn on_fin(&mut self, now: Instant, ledger: &Ledger, _held: Held<'_>) -> Option<Decision> {
         self.converses = true;
         if ledger.full_size > 0 && ledger.bytes > ledger.full_size {
@@ -242,8 +247,8 @@ impl QuickOrDelayed {
         self.is_pushed_again || !self.converses
     }
 
-    /// Returns and clears the room beside unread data. With less than half of the buffer free,
-    /// quick ACKs end (`__tcp_select_window`).
+    /// Returns and clears the space that unread data leave. If less than half of the buffer is
+    /// free, quick ACKs end (`__tcp_select_window`).
     fn take_room(&mut self) -> Room {
         let room = std::mem::take(&mut self.room);
         if room.is_short {
@@ -252,8 +257,8 @@ impl QuickOrDelayed {
         room
     }
 
-    /// Decides while a gap is open: the first duplicates are acknowledged at once, later ones are
-    /// compressed.
+    /// Decides while a gap is open: the first duplicates are acknowledged immediately, later ones
+    /// are compressed.
     fn compress(&mut self, now: Instant, ledger: &Ledger, held: Held<'_>) -> Decision {
         if !held.sack {
             return Decision::Now(Reason::OutOfOrder);
@@ -274,7 +279,7 @@ impl QuickOrDelayed {
         Decision::At(until, Reason::CompressedSack)
     }
 
-    /// Adapts the timer to the spacing of segments. A long idle period brings quick ACKs back.
+    /// Adapts the timer to the spacing of segments. Quick ACKs resume after a long idle period.
     fn adapt(&mut self, now: Instant) {
         let spacing = now.since(self.last_data);
         self.last_data = now;
@@ -412,7 +417,8 @@ mod tests {
         assert_eq!(policy.decide(at(1500), &Arrival::InOrder, &ledger, held), Decision::Now(Reason::Push));
     }
 
-    /// Feeds segments beyond a gap, 300 µs apart, with the receiver's estimate of the round trip.
+    /// Feeds segments beyond a gap, 300 µs apart. `rtt` is the receiver's estimate of the
+    /// round-trip time.
     fn beyond_a_gap(rtt: Option<Duration>, segments: impl IntoIterator<Item = u64>, each: u64) -> Vec<Decision> {
         let mut policy = QuickOrDelayed { quick: 0, ato: ATO_MIN, ..QuickOrDelayed::default() };
         let mut ledger = policy.ledger();
@@ -465,8 +471,8 @@ mod tests {
         assert_eq!(decisions[4], Decision::Now(Reason::CompressedSack));
     }
 
-    /// Retransmissions fill old holes. The ranges that they extend come first in the next ACK, and
-    /// displace others.
+    /// Retransmissions fill old holes. The ranges that they extend are listed first in the next
+    /// ACK, and displace other ranges.
     #[test]
     fn what_extends_the_third_range_releases_each_time() {
         let decisions = beyond_a_gap(Some(Duration::from_millis(100)), [1, 4, 7, 8, 5, 2, 9, 10], 1448);

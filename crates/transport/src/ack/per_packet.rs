@@ -1,4 +1,4 @@
-//! Acknowledges every segment at once, as ns-2's `TCPSink` does and as CCperf configures ns-3.
+//! Acknowledges every segment immediately, as ns-2's `TCPSink` does and as CCperf configures ns-3.
 
 use super::{AckPolicy, Arrival, Decision, Held, Ledger, Reason, Settings};
 use acklab_base::Instant;

@@ -1,16 +1,17 @@
 //! Applies QUIC's rules to a receiver of TCP.
 //!
-//! RFC 9000, §13.2: an ACK after two ack-eliciting packets, within `max_ack_delay` (25 ms unless
-//! the peer sets another, §18.2), and at once for a packet that leaves a gap or arrives late.
-//! draft-ietf-quic-ack-frequency allows the sender to choose `ack_eliciting_threshold`, the delay,
-//! and the reordering threshold. A gap must be this far behind before it is reported at once: 1 is
-//! the rule of RFC 9000, 0 means never (§6.2 there). The settings here are those that the sender
-//! would have requested from the start.
+//! RFC 9000, §13.2, requires an ACK after two ack-eliciting packets, and within `max_ack_delay` (25
+//! ms unless the peer sets another value, §18.2). A packet that leaves a gap or arrives late is
+//! acknowledged immediately. draft-ietf-quic-ack-frequency allows the sender to set
+//! `ack_eliciting_threshold`, the delay, and the reordering threshold. The reordering threshold is
+//! the distance from a gap to the newest packet at which the gap is reported immediately: 1 is the
+//! rule of RFC 9000, 0 means never (§6.2 of the draft). The settings here have the values that the
+//! sender would have requested from the start.
 //!
-//! QUIC numbers packets; TCP numbers bytes. A packet here is a segment with data, in order or not.
-//! The distance of two packet numbers is the distance in bytes divided by the largest segment so
-//! far. A retransmission has its old sequence number, so it looks like a late packet. A segment
-//! without new data is acknowledged at once, as TCP must (RFC 9293, §3.10.7.4).
+//! QUIC numbers packets; TCP numbers bytes. Here each segment with data is a packet, in order or
+//! not. The distance of two packet numbers is the distance in bytes divided by the largest segment
+//! so far. A retransmission has its old sequence number, so it looks like a late packet. A segment
+//! without new data is acknowledged immediately, as TCP requires (RFC 9293, §3.10.7.4).
 
 use super::{AckPolicy, Arrival, Decision, FOR_EVER, Held, Ledger, Reason, Settings, Timer};
 use acklab_base::{Duration, Instant};
@@ -20,30 +21,31 @@ use serde::{Deserialize, Serialize};
 /// RFC 9000, §18.2: the default of `max_ack_delay`.
 pub const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
-/// The minimum delay that is a share of a round trip: kGranularity (RFC 9002, §6.1.2).
+/// The minimum of a delay that is a fraction of a round-trip time: kGranularity (RFC 9002, §6.1.2).
 const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// The settings of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quic {
-    /// Acknowledge at the latest with this many segments unacknowledged.
+    /// The maximum number of unacknowledged segments.
     #[schemars(range(min = 1))]
     pub packets: u32,
-    /// Acknowledge at the latest after this time.
+    /// The maximum delay of an ACK.
     pub max_ack_delay: Duration,
-    /// Report a gap at once when it lies this number of segments back; 0 disables this.
+    /// Report a gap immediately once an arrived segment is this number of segments above it; 0
+    /// disables this.
     pub reordering_threshold: u32,
-    /// The number of segments at the start of the connection during which every second segment at
-    /// least is acknowledged.
+    /// The length of the start of the connection, in segments. During it, at least every second
+    /// segment is acknowledged.
     pub after: u32,
-    /// Acknowledge at the latest after the minimum round trip divided by this, but at least after 1
-    /// ms.
+    /// The divisor of the minimum round-trip time. The quotient, at least 1 ms, is the maximum
+    /// delay of an ACK.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub rtt_divisor: Option<u32>,
-    /// Acknowledge a segment at once if it arrives a round trip or more after the last ACK
-    /// (draft-ietf-quic-ack-frequency, §6.1).
+    /// If `true`, a segment that arrives a round-trip time or more after the last ACK is
+    /// acknowledged immediately (draft-ietf-quic-ack-frequency, §6.1).
     pub after_round_trip: bool,
 }
 
@@ -85,19 +87,20 @@ impl Settings for Quic {
     }
 }
 
-/// RFC 9000, §13.2, with the settings of an `ACK_FREQUENCY` frame.
+/// The rules of RFC 9000, §13.2, with the settings of an `ACK_FREQUENCY` frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Frequency {
-    /// An ACK leaves with more than this many ack-eliciting packets unacknowledged.
+    /// An ACK is sent when more than this number of ack-eliciting packets are unacknowledged.
     pub(super) threshold: u32,
     pub(super) max_ack_delay: Duration,
     pub(super) reordering: u32,
-    /// The number of packets at the start of the connection during which every second one at least
-    /// is acknowledged.
+    /// The length of the start of the connection, in packets. During it, at least every second
+    /// packet is acknowledged.
     pub(super) after: u32,
-    /// The divisor of the minimum round trip, which limits the delay.
+    /// The divisor of the minimum round-trip time. The quotient limits the delay.
     pub(super) rtt_divisor: Option<u32>,
-    /// A packet that arrives a round trip after the last ACK is acknowledged at once.
+    /// `true` if a packet that arrives a round-trip time after the last ACK is acknowledged
+    /// immediately.
     pub(super) after_round_trip: bool,
     /// The time of the last ACK.
     pub(super) last: Option<Instant>,
@@ -142,10 +145,11 @@ impl AckPolicy for Frequency {
     }
 }
 
-/// Returns `true` if the newest arrival must be reported at once, with this reordering threshold.
+/// Returns `true` if the newest arrival must be reported immediately, with this reordering
+/// threshold.
 ///
-/// That holds if an unreported gap now lies `threshold` packets back. It also holds if the arrival
-/// is so late that the last ACK reported it missing by as much (Google's
+/// The result is `true` if an unreported gap is now `threshold` packets below the newest packet. It
+/// is also `true` if the last ACK reported the arrived packet as missing at that distance (Google's
 /// `QuicReceivedPacketManager::MaybeUpdateAckTimeout`).
 pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>) -> bool {
     let Some(slack) = threshold.checked_sub(1).map(|segments| u64::from(segments) * ledger.unit) else {
@@ -154,7 +158,7 @@ pub(super) fn reports_reordering(threshold: u32, ledger: &Ledger, held: Held<'_>
     if ledger.last.span.end + slack <= ledger.reported.start {
         return true;
     }
-    // Largest Reported: lower numbers count as reported missing.
+    // Largest Reported of the draft: lower numbers were reported missing.
     let reported = ledger.reported.end.saturating_sub(u64::from(threshold) * ledger.unit);
     held.first_missing_from(reported) + slack < ledger.highest.start
 }
@@ -170,7 +174,7 @@ mod tests {
     const COUNT: Option<Reason> = Some(Reason::SegmentCount);
     const LATE: Option<Reason> = Some(Reason::FillsGap);
 
-    /// Feeds packets by number. Returns for each the reason of its immediate ACK, if any.
+    /// Feeds packets by number. Returns the reason of each packet's immediate ACK, if any.
     fn play_on(line: Line, config: PolicyConfig, packets: &[u64]) -> Vec<Option<Reason>> {
         let mut endpoint = Endpoint::new(line, config);
         packets.iter().map(|number| endpoint.arrives(Instant::ZERO, *number)).collect()
@@ -202,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_gap_waits_until_it_lies_back_by_the_threshold() {
-        // The draft's own example: 2 is reported with 5, 6 with 9, 7 with 10.
+        // The example of the draft: 2 is reported with 5, 6 with 9, 7 with 10.
         let reasons = play(frequency(100, 3), &[0, 1, 3, 4, 5, 8, 9, 10]);
         assert_eq!(immediate(&reasons), [false, false, false, false, true, false, true, true]);
     }
@@ -222,8 +226,8 @@ mod tests {
 
     #[test]
     fn on_packet_numbers_a_distance_does_not_depend_on_the_size_of_packets() {
-        // A small packet after large ones still lies one packet back. In bytes, it would lie back
-        // by a fraction of a packet.
+        // A small packet after large ones is also one packet number away. In bytes, its distance
+        // would be a fraction of a packet.
         let mut acknowledger = Acknowledger::new(Policy::new(frequency(100, 3)).unwrap());
         let mut ranges = Ranges::default();
         let due: Vec<bool> = [(0, 1200), (2, 1200), (3, 30), (4, 30)]

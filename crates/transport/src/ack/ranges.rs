@@ -7,8 +7,9 @@ use std::ops::Range;
 /// The maximum number of ranges that a SACK option can report (RFC 2018, §3).
 const REPORTED: usize = 4;
 
-/// Ranges beyond gaps: disjoint, not touching, in order. Ranges removed at the front are skipped
-/// and deleted in bulk, so that filling one of thousands of gaps does not move all the others.
+/// Ranges beyond gaps: disjoint, not touching, in order. Removed ranges at the front are skipped,
+/// and deleted many at a time. Filling one of thousands of gaps then does not move all other
+/// ranges.
 #[derive(Clone, Debug, Default)]
 struct Beyond {
     ranges: Vec<Range<u64>>,
@@ -43,7 +44,8 @@ impl Beyond {
     fn replace(&mut self, places: Range<usize>, by: Range<u64>) {
         let (before, behind) = (places.start, self.as_slice().len() - places.end);
         if places.len() > 1 && before < behind {
-            // Fewer ranges lie before than after it, so those move.
+            // Fewer ranges are before the removed range than after it, so those before it are
+            // moved.
             let removed = places.len() - 1;
             self.ranges[self.left + places.end - 1] = by;
             self.ranges[self.left..self.left + before + removed].rotate_right(removed);
@@ -63,14 +65,15 @@ pub struct Ranges {
     /// The ranges that changed last, newest first.
     recent: Vec<Range<u64>>,
     /// The number of ranges in `recent` that were newer than the range that the last arrival
-    /// extended. All were if it began a range, and none if it filled the first gap.
+    /// extended. It is the number of all ranges if the arrival began a range, and zero if it filled
+    /// the first gap.
     newer: usize,
     /// The number of distinct numbers that have arrived.
     received: u64,
 }
 
 impl Ranges {
-    /// Returns the lowest number that is still expected: rcv.nxt of a stream.
+    /// Returns the lowest number that has not arrived: rcv.nxt of a stream.
     #[must_use]
     pub const fn next(&self) -> u64 {
         self.next
@@ -82,7 +85,7 @@ impl Ranges {
         self.received
     }
 
-    /// Returns the end of the highest range: one more than the largest number that has arrived.
+    /// Returns the end of the highest range: the largest number that has arrived plus one.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.beyond().last().map_or(self.next, |last| last.end)
@@ -101,16 +104,16 @@ impl Ranges {
         self.beyond.as_slice()
     }
 
-    /// Returns the view of this set for a policy. If `reports_ranges`, ACKs report the ranges
-    /// beyond gaps.
+    /// Returns the view of this set for a policy. `reports_ranges` is `true` if ACKs report the
+    /// ranges beyond gaps.
     #[must_use]
     #[inline]
     pub fn held(&self, reports_ranges: bool) -> Held<'_> {
         Held { next: self.next, beyond: self.beyond(), sack: reports_ranges, newer: self.newer }
     }
 
-    /// Returns all arrived numbers, the highest range first, as an ACK frame lists it (RFC 9000,
-    /// §19.3.1). [Abandoned](Self::abandon_below) numbers count as arrived.
+    /// Returns all arrived numbers, the highest range first, as an ACK frame lists them (RFC 9000,
+    /// §19.3.1). [Abandoned](Self::abandon_below) numbers are included.
     pub fn acked(&self) -> impl Iterator<Item = Range<u64>> {
         let in_order = (self.next > 0).then_some(0..self.next);
         self.beyond().iter().rev().cloned().chain(in_order)
@@ -137,9 +140,9 @@ impl Ranges {
             .filter(|missing| !missing.is_empty())
     }
 
-    /// Stops expecting numbers below `number`. Packet numbers are never reused, so a receiver would
-    /// otherwise keep the gap of each lost packet forever. A receiver drops gaps once the peer has
-    /// received a report of them (RFC 9000, §13.2.4).
+    /// Treats the missing numbers below `number` as arrived. Packet numbers are never reused, so a
+    /// receiver would otherwise store the gap of each lost packet for the whole connection. A
+    /// receiver removes gaps once the peer has received a report of them (RFC 9000, §13.2.4).
     pub fn abandon_below(&mut self, number: u64) {
         if number <= self.next {
             return;
@@ -155,8 +158,8 @@ impl Ranges {
         self.recent.retain(|range| range.start > next);
     }
 
-    /// Forgets and returns the lowest range beyond the first missing number, as if its numbers had
-    /// not arrived. They still count as [received](Self::received).
+    /// Removes and returns the lowest range beyond the first missing number, as if its numbers had
+    /// not arrived. [`received`](Self::received) still counts them.
     pub fn forget_first(&mut self) -> Option<Range<u64>> {
         let first = self.beyond().first().cloned()?;
         self.beyond.leave(1);
@@ -171,7 +174,7 @@ impl Ranges {
             return Some(range.start..range.end.min(self.next));
         }
         let held = self.beyond();
-        // Most arrivals are newer than everything before.
+        // Most arrivals have higher numbers than everything before.
         if held.last().is_none_or(|last| last.end <= range.start) {
             return None;
         }
@@ -213,7 +216,7 @@ impl Ranges {
         }
         (self.next, self.newer) = (end, 0);
         self.beyond.leave(joined);
-        // The joined part was counted before, whether the range overlaps it or only touches it.
+        // The joined part was counted before, whether the new range overlaps or touches it.
         self.received += self.next - range.end;
         self.received -= joins;
         let next = self.next;

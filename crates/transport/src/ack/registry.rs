@@ -1,6 +1,6 @@
 //! The list of the built-in policies.
 //!
-//! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one line of the list at the
+//! A policy is a file with its [`Settings`] and its [`AckPolicy`], and one entry of the list at the
 //! end of this file. [`PolicyConfig`], [`Policy`] and all other enumerations of policies are
 //! generated from that list.
 
@@ -22,12 +22,12 @@ acklab_base::registry! {
     strategies pub Policy: Policy;
 
     custom {
-        /// Its name in the run.
+        /// The name of the custom policy in the run.
         #[schemars(length(max = 32), example = &"mine")]
         name: crate::custom::Name,
     } as crate::custom::Custom<dyn AckPolicy + Send>;
 
-    /// Acknowledges every segment at once.
+    /// Acknowledges every segment immediately.
     "per-packet" => PerPacket(super::per_packet::PerPacket),
     /// Delays ACKs: one after a number of segments, or after a delay (RFC 1122, §4.2.3.2; RFC 5681,
     /// §4.2).
@@ -41,32 +41,32 @@ acklab_base::registry! {
     /// Delays ACKs after slow start: every segment until the sender's window no longer doubles, and
     /// again after a loss (Allman, CCR 28(5), 1998; RFC 2760, §3.2.3).
     "daass" => Daass(super::daass::Daass),
-    /// Follows Chrome's QUIC: every second segment at first, then every tenth or after a quarter of
-    /// the round trip.
+    /// Follows Chrome's QUIC: every second segment at first, then every tenth, or after a quarter
+    /// of the round-trip time.
     "chrome" => Chrome(super::chrome::Chrome),
     /// Follows QUIC without extensions (RFC 9000, §13.2): after a number of segments, in order or
-    /// not, and at once for a new gap.
+    /// not, and immediately for a new gap.
     "quic" => Quic(super::quic::Quic),
     /// Follows QUIC's receiver after its peer has sent an `ACK_FREQUENCY` frame
     /// (draft-ietf-quic-ack-frequency).
     "ack-frequency" => AckFrequency(super::ack_frequency::AckFrequency),
-    /// Follows drafts of QUIC: every packet for an eighth of a round trip after a gap, otherwise
-    /// after a number of packets.
+    /// Follows drafts of QUIC: every packet for an eighth of a round-trip time after a gap,
+    /// otherwise after a number of packets.
     "after-gap" => AfterGap(super::after_gap::AfterGap),
-    /// Follows the law of TACK (Li et al., SIGCOMM 2020, §4.1): the smaller of bw/(L·MSS) and
-    /// β/RTTmin ACKs per second.
+    /// Follows TACK's ACK frequency formula (Li et al., SIGCOMM 2020, §4.1): the smaller of
+    /// bw/(L·MSS) and β/RTTmin ACKs per second.
     "tack" => Tack(super::tack::Tack),
     /// Follows ACK congestion control (RFC 5690): every R segments; the sender doubles R when ACKs
     /// are lost.
     "ack-congestion-control" => AckCongestionControl(super::congestion_control::AckCongestionControl),
     /// Follows the sender's requests by TARR (draft-ietf-tcpm-ack-rate-request): every R segments,
-    /// or at once.
+    /// or immediately.
     "ack-rate-request" => AckRateRequest(super::ack_rate_request::AckRateRequest),
 }
 
 impl PolicyConfig {
-    /// Checks the constraints that the schema cannot express: the bounds of timers. The schema has
-    /// the minimum of each count.
+    /// Checks the constraints that the schema cannot express, which are the bounds of timers. The
+    /// schema contains the minimum of each count.
     ///
     /// # Errors
     /// If a timer is out of bounds.

@@ -1,19 +1,20 @@
 //! Measures round-trip times at the receiver of data.
 //!
-//! The receiver sends no data whose acknowledgment it could time. It uses (Linux,
-//! `net/ipv4/tcp_input.c`, 6.18):
+//! The receiver sends no data whose acknowledgment would yield a round-trip time. It uses these
+//! sources (Linux, `net/ipv4/tcp_input.c`, 6.18):
 //!
-//! * the handshake: from its SYN-ACK to the next segment, unless the SYN-ACK was retransmitted
-//!   (`tcp_synack_rtt_meas`);
+//! * the handshake: the time from its SYN-ACK to the next segment, unless the SYN-ACK was
+//!   retransmitted (`tcp_synack_rtt_meas`);
 //! * with timestamps, each full-sized segment whose echo has changed. The sample is the age of the
 //!   echoed timestamp, in whole ticks, at least one (RFC 7323, §4.1; `tcp_rcv_rtt_measure_ts`).
-//!   While data wait to be read, only samples below the estimate count, because unread data delay
+//!   While data are unread, only samples below the estimate are used, because unread data delay
 //!   ACKs (`tcp_rcv_rtt_update`);
-//! * the time in which the stream advances by one receive window, which is at least a round trip.
-//!   If windows exceed the path's capacity, it is far too long, so it may only lower the estimate
-//!   (`tcp_rcv_rtt_measure`).
+//! * the time in which the stream advances by one receive window, which is at least a round-trip
+//!   time. It is far longer if windows exceed the path's capacity. So it may only lower the
+//!   estimate (`tcp_rcv_rtt_measure`).
 //!
-//! An echo is late while the sender has nothing to send or no window. Use the minimum.
+//! An echo is late while the sender has nothing to send or no window. Use the minimum instead of a
+//! single sample.
 
 use crate::windowed_max::WindowedMax;
 use acklab_base::{Duration, Instant};
@@ -22,11 +23,11 @@ use std::cmp::Reverse;
 /// The timestamp that a segment echoes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Echo {
-    /// TSecr, as in the segment.
+    /// TSecr, the echoed timestamp, as in the segment.
     pub value: u32,
     /// The time since this end sent that timestamp.
     pub age: Duration,
-    /// `true` if earlier data wait to be read.
+    /// `true` if earlier data are unread.
     pub has_unread: bool,
 }
 
@@ -40,12 +41,13 @@ pub struct RoundTrip {
     smoothed: Option<Duration>,
     least: WindowedMax<Reverse<Duration>>,
     last_echo: Option<u32>,
-    /// The stream offset that ends the current measurement, and its start.
+    /// The stream offset that ends the current measurement, and the time at which the measurement
+    /// began.
     timed: Option<(u64, Instant)>,
 }
 
 impl RoundTrip {
-    /// Creates estimates whose minimum covers the last `window`.
+    /// Creates estimates whose minimum covers the last `window` of time.
     #[must_use]
     pub fn new(window: Duration) -> Self {
         Self {
@@ -59,14 +61,14 @@ impl RoundTrip {
         }
     }
 
-    /// Returns the round trip of the handshake, if it was measured.
+    /// Returns the round-trip time of the handshake, if it was measured.
     #[must_use]
     pub const fn handshake(&self) -> Option<Duration> {
         self.handshake
     }
 
-    /// Returns the smoothed estimate from data. A shorter sample replaces it; a longer echo counts
-    /// by an eighth (`tcp_rcv_rtt_update`).
+    /// Returns the smoothed estimate from data. A shorter sample replaces the estimate; a longer
+    /// echo has a weight of an eighth (`tcp_rcv_rtt_update`).
     #[must_use]
     pub const fn smoothed(&self) -> Option<Duration> {
         self.smoothed
@@ -79,20 +81,20 @@ impl RoundTrip {
         self.told.or_else(|| self.least.get().map(|Reverse(least)| least))
     }
 
-    /// Stores the minimum round trip that the sender reports, as in TACK (Li et al., SIGCOMM 2020,
-    /// §5.4).
+    /// Stores the minimum round-trip time that the sender reports, as in TACK (Li et al., SIGCOMM
+    /// 2020, §5.4).
     pub const fn on_told(&mut self, least: Duration) {
         self.told = Some(least);
     }
 
-    /// Processes the round trip `sample` of the handshake, from the SYN-ACK to the first segment
-    /// after it.
+    /// Processes `sample`, the round-trip time of the handshake, from the SYN-ACK to the first
+    /// segment after it.
     pub fn on_handshake(&mut self, now: Instant, sample: Duration) {
         self.handshake = Some(sample);
         self.least.update(self.window.as_nanos(), now.as_nanos(), Reverse(sample));
     }
 
-    /// Processes a data segment, after which rcv.nxt is `next` and the receive window is
+    /// Processes a data segment. After it, rcv.nxt is `next` and the receive window is
     /// `receive_window` bytes. `echo` is set if the segment is full-sized.
     pub fn on_data(&mut self, now: Instant, next: u64, receive_window: u64, echo: Option<Echo>) {
         match self.timed {

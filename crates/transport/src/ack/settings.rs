@@ -5,7 +5,7 @@ use acklab_base::Duration;
 
 /// The settings of a built-in policy in a scenario.
 pub trait Settings: Copy + Default {
-    /// The policy that decides.
+    /// The type of the policy that these settings configure.
     type Policy: AckPolicy;
 
     /// Creates the policy with these settings, for one connection.
@@ -22,19 +22,19 @@ pub trait Settings: Copy + Default {
     }
 }
 
-/// A timer among the settings of a policy. It must be above zero.
+/// A timer among the settings of a policy. Its value must be above zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
-    /// Its name.
+    /// The name of the setting.
     pub key: &'static str,
-    /// Its length.
+    /// The duration of the timer.
     pub value: Duration,
-    /// Its maximum.
+    /// The maximum duration, if there is one.
     pub most: Option<Duration>,
 }
 
 impl Timer {
-    /// Creates a time without an upper bound.
+    /// Creates a timer without a maximum.
     pub(super) const fn new(key: &'static str, value: Duration) -> Self {
         Self { key, value, most: None }
     }

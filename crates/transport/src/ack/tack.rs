@@ -1,17 +1,17 @@
-//! Applies the law of TACK to plain TCP.
+//! Applies TACK's ACK frequency formula to standard TCP.
 //!
 //! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM
-//! 2020, §4.1: the [`law`], which TACK's own [transport](crate::tack) also follows.
+//! 2020, §4.1. The formula is in [`law`]; TACK's [transport](crate::tack) also uses it.
 //!
-//! * Less than L·MSS is acknowledged after the interval of the law, L·MSS/bw from its arrival; bw
-//!   is the recent maximum of the delivery rate. Without a measurement, and at the latest, it is
-//!   acknowledged after 500 ms (RFC 5681, §4.2).
-//! * A loss elicits one instant ACK, when the gap opens (§4.4, §5.1 there); TCP would acknowledge
-//!   every segment beyond the gap. A segment that fills a gap elicits no immediate ACK. A segment
-//!   without new data is acknowledged at once, as TCP must (RFC 9293, §3.10.7.4).
-//! * This end measures RTTmin by itself; TACK's sender measures it and reports it to the receiver.
-//!   TACK also numbers packets, which reveals lost retransmissions, lists gaps, and reports timing.
-//!   Plain TCP's header has no room for these.
+//! * Fewer than L·MSS bytes are acknowledged L·MSS/bw after their arrival, the interval of the
+//!   formula. bw is the recent maximum of the delivery rate. The maximum delay, also without a
+//!   measurement of bw, is 500 ms (RFC 5681, §4.2).
+//! * A loss elicits one immediate ACK, when the gap opens (§4.4 and §5.1 of the paper); TCP would
+//!   acknowledge every segment beyond the gap. A segment that fills a gap elicits no immediate ACK.
+//!   A segment without new data is acknowledged immediately, as TCP requires (RFC 9293, §3.10.7.4).
+//! * This end measures RTTmin; in TACK, the sender measures it and reports it to the receiver. TACK
+//!   also numbers packets, which reveals lost retransmissions, lists gaps, and reports timing. The
+//!   header of standard TCP has no fields for these.
 
 pub mod law;
 
@@ -32,25 +32,26 @@ const MIN_BETA: u32 = 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tack {
-    /// Full-sized segments per ACK, when byte counting governs: L.
+    /// L: the number of full-sized segments per ACK while the rate of bytes determines the ACK
+    /// frequency.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// ACKs per minimum round trip, when time governs: β.
+    /// β: the number of ACKs per minimum round-trip time while time determines the ACK frequency.
     #[schemars(range(min = 2))]
     pub beta: u32,
-    /// The number of round trips whose maximum delivery rate is the bandwidth: θ, 5 to 10 in the
+    /// θ: the number of round trips whose maximum delivery rate is the bandwidth, 5 to 10 in the
     /// paper.
     #[schemars(range(min = 1))]
     pub bandwidth_window: u32,
-    /// The time whose minimum is the minimum round trip: τ, at most 10 s in the paper.
+    /// τ: the period over which the round-trip time is minimized, at most 10 s in the paper.
     pub rtt_window: Duration,
-    /// Acknowledge every segment until the sender's window no longer doubles (Li et al., ToN 2021,
-    /// §VI-D).
+    /// If `true`, every segment is acknowledged until the sender's window no longer doubles (Li et
+    /// al., ToN 2021, §VI-D).
     pub per_packet_startup: bool,
 }
 
 impl Default for Tack {
-    /// The defaults are L and β of §4.1 there, and the maxima of θ and τ of §5.4.
+    /// L and β are the defaults of §4.1 of the paper. θ and τ are the maxima of §5.4.
     fn default() -> Self {
         Self {
             segments: 2,
@@ -63,7 +64,7 @@ impl Default for Tack {
 }
 
 impl Tack {
-    /// Returns L and β.
+    /// Returns the formula with the constants L and β.
     #[must_use]
     pub const fn law(&self) -> Law {
         Law { packets: self.segments, beta: self.beta }
@@ -91,8 +92,8 @@ impl Settings for Tack {
 #[derive(Clone, Copy, Debug)]
 pub struct TameAcks {
     settings: Tack,
-    /// Acknowledges every segment until the sender's window no longer doubles (Li et al., IEEE/ACM
-    /// ToN 2021, §VI-D).
+    /// The detector of the sender's slow start, if it is used: every segment is acknowledged until
+    /// the sender's window no longer doubles (Li et al., IEEE/ACM ToN 2021, §VI-D).
     startup: Option<Growth>,
     last: Option<Instant>,
 }
@@ -128,7 +129,7 @@ impl AckPolicy for TameAcks {
         self.settings.law().decide(now, self.last, ledger.arrived.octets, &path)
     }
 
-    /// Each packet is acknowledged as long as the sender's window doubles.
+    /// Each packet is acknowledged while the sender's window doubles.
     fn goes_by_time(&self) -> bool {
         self.startup.is_none()
     }
@@ -181,8 +182,8 @@ mod tests {
         assert_eq!(decisions[3..], [Decision::At(at(11), Reason::Periodic); 2]);
     }
 
-    /// TACK's receiver after its Accept left twice: it has no sample of the handshake, and RTTmin
-    /// comes from the sender.
+    /// The Accept of TACK's receiver was sent twice. So the receiver has no sample of the
+    /// handshake, and the sender reports RTTmin.
     #[test]
     fn start_up_ends_by_the_round_trip_that_the_sender_tells() {
         let settings = Tack { per_packet_startup: true, ..Tack::default() };

@@ -3,7 +3,7 @@
 use super::{Acknowledger, Packet, Policy, PolicyConfig, Ranges, Reason};
 use acklab_base::{Duration, Instant};
 
-/// The bytes of each packet.
+/// The number of bytes per packet.
 pub(super) const SIZE: u64 = 1000;
 
 /// The number lines on which packets arrive: packet numbers, and offsets of a stream.
@@ -13,7 +13,7 @@ pub(super) enum Line {
     Stream,
 }
 
-/// A receiver of packets on one of the lines.
+/// A receiver of packets on one of the two number lines.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     line: Line,
@@ -31,8 +31,8 @@ impl Endpoint {
         Self { line, acknowledger, ranges: Ranges::default() }
     }
 
-    /// Delivers the packet of this number. Returns the reason of its immediate ACK, if any; the ACK
-    /// then leaves.
+    /// Delivers the packet with this number. Returns the reason of its immediate ACK, if any, and
+    /// records the ACK as sent.
     pub(super) fn arrives(&mut self, now: Instant, number: u64) -> Option<Reason> {
         let unit = match self.line {
             Line::Packets => 1,
@@ -50,7 +50,7 @@ impl Endpoint {
         self.leaves(now)
     }
 
-    /// Lets time pass. Returns the reason of the ACK that leaves, if any.
+    /// Advances time to `now`. Returns the reason of the ACK that is sent, if any.
     pub(super) fn wake(&mut self, now: Instant) -> Option<Reason> {
         self.acknowledger.wake(now);
         self.leaves(now)

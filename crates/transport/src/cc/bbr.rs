@@ -1,9 +1,9 @@
 //! BBR, version 1, as in Linux (`net/ipv4/tcp_bbr.c`; Cardwell et al., "BBR: Congestion-Based
 //! Congestion Control", ACM Queue 14(5), 2016).
 //!
-//! BBR models the path by two numbers: the highest delivery rate of the last ten round trips and
-//! the shortest round-trip time of the last ten seconds. The model sets the pacing rate and the
-//! amount in flight. Loss does not change the model.
+//! BBR models the path by two numbers: the maximum delivery rate of the last ten round trips and
+//! the minimum round-trip time of the last ten seconds. The model sets the pacing rate and the
+//! amount in flight. Losses do not change the model.
 //!
 //! | module | rule |
 //! |---|---|
@@ -85,8 +85,8 @@ pub struct Bbr {
     min_rtt: Option<Duration>,
     min_rtt_at: Instant,
     probe_rtt: ProbeRttTimer,
-    /// `true` if the latest ACK was processed in `ProbeRTT`. Rate samples then reflect the small
-    /// window, not the path.
+    /// `true` if the latest ACK was processed in `ProbeRTT`. Rate samples are then limited by the
+    /// small window, not by the path.
     limits_itself: bool,
     /// `idle_restart`: `true` if sending resumed after an idle period, and nothing has been
     /// delivered since.
@@ -97,8 +97,8 @@ pub struct Bbr {
     extra_acked_rounds: u32,
 
     state: CongestionState,
-    /// `packet_conservation`: in the first round of a recovery, one segment is sent for each one
-    /// delivered.
+    /// `packet_conservation`: `true` in the first round of a recovery, in which one segment is sent
+    /// per delivered segment.
     conserves: bool,
     /// `prior_cwnd`: the window before a recovery or `ProbeRTT`.
     prior_window: u64,

@@ -1,9 +1,9 @@
 //! BBR, version 3 (draft-ietf-ccwg-bbr, the editors' copy after revision 06, whose sections are
 //! cited).
 //!
-//! As version 1, BBR models the path by its bandwidth and its round-trip time. Version 3 also
-//! models how much data in flight the path tolerates: a long-term bound, found by probing until
-//! losses exceed 2 %, and short-term bounds, lowered after each round with a loss.
+//! Like version 1, BBR 3 models the path by its bandwidth and its round-trip time. Version 3 also
+//! models how much data may be in flight on the path. A long-term bound is found by probing until
+//! losses exceed 2 %. Short-term bounds are lowered after each round with a loss.
 //!
 //! | module | rule |
 //! |---|---|
@@ -41,7 +41,7 @@ use crate::windowed_max::WindowedMax;
 use acklab_base::random::Stream;
 use acklab_base::{Duration, Instant, Rate};
 
-/// No bound.
+/// The value of a bound that does not limit.
 const INFINITY: u64 = u64::MAX;
 
 impl Settings for Config {
@@ -57,7 +57,7 @@ impl Settings for Config {
 enum State {
     Startup,
     Drain,
-    /// `ProbeBW_DOWN`: drain the queue and leave room for other flows.
+    /// `ProbeBW_DOWN`: drain the queue and leave capacity for other flows.
     Down,
     /// `ProbeBW_CRUISE`: send at the estimated bandwidth.
     Cruise,
@@ -143,8 +143,8 @@ pub struct Bbr3 {
     prior_window: u64,
     total_delivered: u64,
     has_sack: bool,
-    /// The transmission whose acknowledgment ends the last round trip that the window limited
-    /// (§2.2: C.is_cwnd_limited).
+    /// The position whose acknowledgment ends the last round trip in which the window limited
+    /// sending (§2.2: C.is_cwnd_limited).
     limited_until: Position,
     is_window_limited: bool,
 }

@@ -1,30 +1,31 @@
 //! BBR, as designed together with TACK (Li et al., IEEE/ACM ToN 2021, §VI-D).
 //!
-//! BBR's model of the path is driven by the receiver's measurements. The delivery rate of a TACK
+//! The receiver's measurements are the input of BBR's path model. The delivery rate in a TACK
 //! covers two TACK intervals. Time is counted in TACK intervals instead of round trips; a round
-//! trip has β of them. The differences from [BBR, version 1](super::bbr):
+//! trip has β intervals. The differences from [BBR, version 1](super::bbr):
 //!
 //! * The states are Startup, Drain and Stable. A cycle of Stable has 32 TACK intervals: 4 that
 //!   probe, 4 that drain, 24 that cruise. The bandwidth is the maximum rate of 40 intervals.
-//! * The window is (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, where f is the frequency of TACKs: data
-//!   delivered since the last TACK still count as in flight.
-//! * Pacing never falls below MSS·f, one packet per TACK. `ProbeRTT` paces at that rate for the
-//!   longer of a round trip and 200 ms.
+//! * The window is (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, where f is the frequency of TACKs. The
+//!   second term covers the data delivered since the last TACK, which are still counted as in
+//!   flight.
+//! * The pacing rate is at least MSS·f, one packet per TACK. `ProbeRTT` paces at that rate for a
+//!   round-trip time, at least 200 ms.
 //!
-//! f is the frequency of the [law](crate::ack::tack::law), which both ends compute from the same
-//! quantities, or the frequency of arriving TACKs if it is lower. On a busy medium, packets and
-//! TACKs wait for the channel much longer than the minimum round trip suggests. The maximum recent
-//! interval counts, like the maximum rate. It is at most the excess of the round trip over its
-//! minimum, and excludes idle periods of the application. After a loss or a pause, only the law
-//! counts, for as long as rates are remembered: more data in flight would only lengthen a queue
-//! that drops.
+//! f is the frequency of the [formula](crate::ack::tack::law), which both ends compute from the
+//! same quantities, or the frequency of arriving TACKs if it is lower. On a busy medium, packets
+//! and TACKs wait for the channel much longer than the minimum round-trip time suggests. The
+//! maximum recent interval is used, like the maximum rate. It is at most the excess of the
+//! round-trip time over its minimum, and excludes idle periods of the application. After a loss or
+//! a pause, only the formula is used, for as long as rates are stored. More data in flight would
+//! only lengthen a queue that drops packets.
 //!
-//! Everything that the paper does not mention follows BBR, version 1. That is: the gains of Startup
-//! and Drain, the end of Startup, the restart after idle, and packet conservation in the first
-//! round of a recovery. It also includes the room at both ends for packets that leave in
-//! [bursts](Burst), which matters if a path holds little more than a burst. If a receiver reports
-//! no rate, as over TCP, the sender's samples replace it. Losses in Startup count by the rule of
-//! version 3 ([`startup`]).
+//! Everything that the paper does not mention follows BBR, version 1. This includes the gains of
+//! Startup and Drain, the end of Startup, the restart after an idle period, and packet conservation
+//! in the first round of a recovery. It also includes the allowance at both ends for packets that
+//! are sent in [bursts](Burst), which matters if the path's capacity is little more than a burst.
+//! If the receiver reports no rate, as in TCP, the sender's samples replace it. Losses in Startup
+//! are evaluated by the rule of version 3 ([`startup`]).
 
 mod recovery;
 mod startup;
@@ -46,21 +47,22 @@ use acklab_base::{Duration, Instant, Rate, mul_div};
 use recovery::{Limits, Recovery};
 use startup::StartupLosses;
 
-/// The constants that the paper leaves to BBR, or adopts from it, have the values of BBR, version
+/// The constants that the paper leaves to BBR, or adopts from BBR, have the values of BBR, version
 /// 1.
 const V1: bbr::Config = bbr::Config::PUBLISHED;
 
-/// The losses that count in Startup are those of BBR, version 3.
+/// The rule for losses in Startup is that of BBR, version 3.
 const V3: bbr3::Config = bbr3::Config::PUBLISHED;
 
-/// TACK intervals per round trip at the published frequency: β (Li et al., SIGCOMM 2020, §4.1).
+/// β: the number of TACK intervals per round trip at the published frequency (Li et al., SIGCOMM
+/// 2020, §4.1).
 const BETA: u32 = 4;
 
-/// The intervals that the delivery rate of a TACK covers (ToN 2021, §VI-D).
+/// The number of intervals that the delivery rate in a TACK covers (ToN 2021, §VI-D).
 const REPORTED_INTERVALS: u64 = 2;
 
-/// The bursts in flight: one in the sender's queue, one in its interface, and one in reassembly at
-/// the receiver (`bbr_quantization_budget`).
+/// The number of bursts in flight: one in the sender's queue, one in its interface, and one in
+/// reassembly at the receiver (`bbr_quantization_budget`).
 const BURSTS_IN_FLIGHT: u64 = 3;
 
 constants! {
@@ -82,18 +84,19 @@ constants! {
         /// The gain of draining intervals.
         #[schemars(range(min = 0.01, max = 0.99))]
         yield_gain: Gain = V1.yield_gain,
-        /// TACK intervals that probe, and as many that drain: a phase of BBR, version 1.
+        /// The number of TACK intervals that probe, which is also the number that drain: a phase of
+        /// BBR, version 1.
         #[schemars(range(min = 1, max = 1000))]
         probe_intervals: u32 = BETA,
-        /// TACK intervals of a cycle: as many round trips as in BBR, version 1.
+        /// The number of TACK intervals in a cycle: as many round trips as in BBR, version 1.
         #[schemars(range(min = 3, max = 10_000))]
         cycle_intervals: u32 = BETA * V1.cycle_phases,
-        /// TACK intervals over which bandwidth is remembered: as many round trips as in BBR,
-        /// version 1.
+        /// The number of TACK intervals over which the bandwidth is maximized: as many round trips
+        /// as in BBR, version 1.
         #[schemars(range(min = 1))]
         bandwidth_window: u32 = BETA * V1.bandwidth_window,
-        /// The pacing rate is below the estimate by this share, as in BBR, version 1: "TCP-TACK
-        /// follows the same design to gradually drain any excess queue" (footnote 3).
+        /// The fraction by which the pacing rate is below the estimate, as in BBR, version 1:
+        /// "TCP-TACK follows the same design to gradually drain any excess queue" (footnote 3).
         #[schemars(range(min = 0.0, max = 0.99))]
         pacing_margin: Gain = V1.pacing_margin,
         /// The time for which a minimum round-trip time is valid.
@@ -108,19 +111,19 @@ constants! {
         /// version 1.
         #[schemars(range(min = 1))]
         full_bandwidth_rounds: u32 = V1.full_bandwidth_rounds,
-        /// BBR.LossThresh: the loss rate that a round of Startup may have, as a share of the data
+        /// BBR.LossThresh: the maximum loss rate of a round of Startup, as a fraction of the data
         /// in flight; as in BBR, version 3.
         #[schemars(range(min = 0.0, max = 0.99))]
         loss_threshold: Gain = V3.loss_threshold,
-        /// BBRStartupFullLossCnt: the lost ranges of a round of Startup from which losses count; as
-        /// in BBR, version 3.
+        /// BBRStartupFullLossCnt: the number of lost ranges in a round of Startup from which losses
+        /// are evaluated; as in BBR, version 3.
         #[schemars(range(min = 1))]
         full_loss_count: u32 = V3.full_loss_count,
         /// The maximum time over which bursts of acknowledgments are compensated (IETF 101, as in
         /// BBR, version 1).
         extra_acked_time: Duration = V1.extra_acked_time,
-        /// TACK intervals of each of the two periods of the maximum filter of these bursts: as many
-        /// round trips as in BBR, version 1.
+        /// The number of TACK intervals in each of the two periods of the maximum filter of these
+        /// bursts: as many round trips as in BBR, version 1.
         #[schemars(range(min = 1))]
         extra_acked_window: u32 = BETA * V1.extra_acked_window,
     }
@@ -134,7 +137,8 @@ impl Settings for Config {
     }
 }
 
-/// The state of the model. A pause may interrupt Startup and Stable.
+/// The state of the model. A pause, which renews the minimum round-trip time, may interrupt Startup
+/// and Stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup,
@@ -157,19 +161,19 @@ pub struct BbrTack {
     rounds: Rounds,
     /// The last round of Startup in which a packet waited in a queue.
     queued_in: Option<u64>,
-    /// The intervals between TACKs, each limited to the excess of the smoothed round trip over its
-    /// minimum.
+    /// The intervals between TACKs, each limited to the excess of the smoothed round-trip time over
+    /// its minimum.
     waits: WindowedMax<Duration>,
-    /// The TACK interval from which these intervals count.
+    /// The number of the first TACK interval whose wait is used.
     waits_from: u64,
-    /// The number of coming reports that cover an idle period.
+    /// The number of future reports that cover an idle period.
     idle_reports: u64,
     /// 1/f at the latest ACK.
     interval: Duration,
-    /// The number of TACK intervals so far, and the start of the present one.
+    /// The number of TACK intervals so far.
     intervals: u64,
     began: Instant,
-    /// The interval in which the present cycle began.
+    /// The number of the interval in which the current cycle began.
     cycle_began: u64,
     min_rtt: Option<Duration>,
     min_rtt_at: Instant,
@@ -182,8 +186,8 @@ pub struct BbrTack {
     extra_began: u64,
     recovery: Recovery,
     losses: StartupLosses,
-    /// Losses have ended Startup, and no round of losses has begun since (BBR.undo_state of version
-    /// 3).
+    /// `true` if losses have ended Startup, and no round of losses has begun since (BBR.undo_state
+    /// of version 3).
     has_lost_startup: bool,
 }
 
@@ -226,8 +230,8 @@ impl BbrTack {
         self.bandwidth.get().unwrap_or(0)
     }
 
-    /// Updates the interval between two TACKs: that of the law, or a longer one if TACKs arrive
-    /// less often.
+    /// Updates the interval between two TACKs: that of the formula, or a longer interval if TACKs
+    /// arrive less often.
     fn update_interval(&mut self) {
         let bandwidth = Some(self.max_bandwidth() / 8);
         let path = Path { mss: self.mss, bandwidth, rtt_min: self.min_rtt };
@@ -248,7 +252,7 @@ impl BbrTack {
     }
 
     /// Counts a TACK interval once its time has passed. TACKs that arrive early or late do not
-    /// change the length of the following intervals. A time without TACKs is one interval.
+    /// change the length of the following intervals. A period without TACKs is one interval.
     fn count_interval(&mut self, now: Instant) {
         if now.since(self.began) >= self.interval {
             self.intervals += 1;
@@ -318,15 +322,16 @@ impl BbrTack {
         }
     }
 
-    /// Returns `true` if the round that ends does not show a full pipe. A conserved round delivers
-    /// as much as the previous one, whatever the pipe holds. An exception is a round trip longer by
-    /// a quarter, which shows that packets waited in a queue: then so much was in flight that the
-    /// rate would have grown by a quarter.
+    /// Returns `true` if the round that ends is no evidence of a full pipe. A conserved round
+    /// delivers as much as the previous one, whatever the capacity of the pipe. There is one
+    /// exception: a round-trip time longer by a quarter shows that packets waited in a queue. So
+    /// much data was then in flight that the rate would have grown by a quarter.
     fn is_held(&self) -> bool {
         self.recovery.sees_conserved() && !self.has_queued_lately()
     }
 
-    /// Returns `true` if a packet waited in a queue within as many rounds as show a full pipe.
+    /// Returns `true` if a packet waited in a queue within the number of rounds that show a full
+    /// pipe.
     fn has_queued_lately(&self) -> bool {
         let lately = u64::from(self.constants.full_bandwidth_rounds);
         self.queued_in.is_some_and(|round| self.rounds.count() <= round + lately)
@@ -410,25 +415,27 @@ impl BbrTack {
         }
     }
 
-    /// Returns the capacity of the path times `gain`, in bytes.
+    /// Returns the bandwidth-delay product of the path times `gain`, in bytes.
     fn path(&self, gain: Gain) -> u64 {
         self.min_rtt.map_or(self.initial_window, |min_rtt| gain.of_bdp(self.max_bandwidth(), min_rtt))
     }
 
-    /// Returns the bytes delivered between two TACKs. The sender still counts them as in flight.
+    /// Returns the number of bytes delivered between two TACKs. The sender still counts them as in
+    /// flight.
     fn between_tacks(&self) -> u64 {
         delivered_in(self.max_bandwidth(), self.interval)
     }
 
-    /// Returns the room for bursts at both ends, in bytes: three of them, as in Linux's BBR
-    /// (`bbr_quantization_budget`). Returns zero if packets leave one by one.
+    /// Returns the allowance for bursts at both ends, in bytes: three bursts, as in Linux's BBR
+    /// (`bbr_quantization_budget`). Returns zero if packets are sent one by one.
     fn bursts(&self) -> u64 {
         let burst = self.burst.zip(self.pacing.rate());
         burst.map_or(0, |(burst, rate)| BURSTS_IN_FLIGHT * burst.quantum(self.mss, rate))
     }
 
-    /// Returns the in-flight cap: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, plus the room for bursts
-    /// of ACKs and of packets. In Startup, the larger gain of Startup replaces the 2.
+    /// Returns the maximum amount in flight: (2 + 1/(RTTmin·f)) · bandwidth · RTTmin, plus the
+    /// allowances for bursts of ACKs and of packets. In Startup, the larger gain of Startup
+    /// replaces the 2.
     fn cap(&self) -> u64 {
         let Config { cwnd_gain, startup_gain, extra_acked_time, .. } = self.constants;
         let gain = if self.state == State::Stable { cwnd_gain } else { startup_gain };
@@ -438,8 +445,8 @@ impl BbrTack {
         (self.path(gain) + between + extra + self.bursts()).max(self.min_window())
     }
 
-    /// Sets the window. It grows by the delivered bytes up to the cap, and drops to the cap at
-    /// once, as in BBR, version 1.
+    /// Sets the window. It grows by the delivered bytes up to the cap, and drops to the cap
+    /// immediately, as in BBR, version 1.
     fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         let limits =
             Limits { between: self.between_tacks(), least: self.min_window(), is_full: self.state != State::Startup };
@@ -450,7 +457,8 @@ impl BbrTack {
             || self.losses.begin_recovery(full_loss_count, full_bandwidth_rounds);
         let cwnd = if counts { self.recovery.window(window.cwnd, ack, limits) } else { window.cwnd };
         if self.recovery.conserves() && !conserved {
-            // As in Linux's BBR, this gives conserved packets their own round of ACKs.
+            // As in Linux's BBR, a new round begins, so that conserved packets have a complete
+            // round of ACKs.
             self.rounds.begin(ack.total_delivered);
         }
         window.cwnd = if self.recovery.conserves() { cwnd } else { self.towards_cap(cwnd, ack) };
@@ -559,7 +567,7 @@ mod tests {
     const RTT: Duration = Duration::from_millis(40);
     const INTERVAL: Duration = Duration::from_millis(10);
 
-    /// A path of 8 Mbps and 40 ms with a TACK every 10 ms, for 10 packets each.
+    /// A path of 8 Mbps and 40 ms with a TACK every 10 ms, each for 10 packets.
     struct Path {
         controller: BbrTack,
         window: Window,
@@ -601,8 +609,8 @@ mod tests {
             }
         }
 
-        /// A TACK of a fast recovery that ends a round and reports `ranges` lost packets, and as
-        /// many of the 100 packets in flight.
+        /// A TACK of a fast recovery that ends a round. It reports `ranges` lost ranges, each of
+        /// one of the 100 packets in flight.
         fn lossy_round(&mut self, rtt: Duration, ranges: u64) {
             self.tacks += 1;
             self.lose(ranges);
@@ -624,7 +632,7 @@ mod tests {
         fn tack(&mut self, rtt: Duration) -> u64 {
             self.tacks += 1;
             let total = 10 * MSS * self.tacks;
-            // Four TACKs ago, four times ten packets less had been delivered.
+            // Four TACKs ago, 40 packets less had been delivered.
             let rate =
                 Sample { delivered: 20 * MSS, interval: INTERVAL * 2, ..sample(0, total.saturating_sub(50 * MSS)) };
             let ack = Ack { total_delivered: total, in_flight: 40 * MSS, rate: Some(rate), ..ack(self.now(), 10, rtt) };
@@ -648,9 +656,9 @@ mod tests {
         assert_eq!(rates[31..], [10; 2]);
     }
 
-    /// Two TACKs per round trip deliver ten packets each, the same in every round. If each TACK
-    /// reports six lost ranges, one round conserves, the next grows, and half a round later the
-    /// next recovery begins.
+    /// Two TACKs per round trip deliver ten packets each, the same in every round. Each TACK
+    /// reports six lost ranges. So one round conserves packets, the next grows, and half a round
+    /// later the next recovery begins.
     #[test]
     fn rounds_of_conserved_packets_do_not_tell_that_the_pipe_is_full() {
         let tacks_until_full = |loses: bool, rtt: Duration| {
@@ -681,9 +689,9 @@ mod tests {
         assert_eq!(tacks_until_full(true, RTT * 5 / 4), Some(8), "if packets wait in a queue, all count");
     }
 
-    /// Five ranges in a round of Startup change nothing; six begin to conserve packets
-    /// (BBRStartupFullLossCnt). A loss in each of three rounds does as well. Once the pipe has been
-    /// full, each loss does.
+    /// Five ranges in a round of Startup change nothing; six begin packet conservation
+    /// (BBRStartupFullLossCnt). A loss in each of three rounds also begins it. Once the pipe has
+    /// been full, each loss begins it.
     #[test]
     fn a_few_losses_in_startup_are_not_believed() {
         let conserves = |state: State, rounds: &[u64]| {
@@ -699,8 +707,8 @@ mod tests {
     }
 
     /// Rounds of a recovery that lose six of 100 packets end Startup if packets have waited in a
-    /// queue: a round trip longer by a quarter. The first of them begins the recovery. An undo
-    /// returns to Startup, unless more losses have followed.
+    /// queue, which a round-trip time longer by a quarter shows. The first of the rounds begins the
+    /// recovery. An undo returns to Startup, unless more losses have followed.
     #[test]
     fn high_loss_with_a_queue_ends_startup() {
         let after = |rtt: Duration, ranges: u64| {
@@ -738,7 +746,7 @@ mod tests {
         assert_eq!(count(40, 0, 20), 2);
     }
 
-    /// With β = 4, the window is 2.25 times the capacity of the path.
+    /// With β = 4, the window is 2.25 times the bandwidth-delay product of the path.
     #[test]
     fn the_window_holds_what_comes_between_two_tacks() {
         let mut path = Path::new();
@@ -746,7 +754,7 @@ mod tests {
         assert_eq!(path.window.cwnd, 90 * MSS);
     }
 
-    /// A burst has five packets and leaves in 5 ms at 8 Mbps. In the four probing intervals the
+    /// A burst has five packets and is sent in 5 ms at 8 Mbps. In the four probing intervals the
     /// bursts are a quarter larger, in the draining ones a quarter smaller.
     #[test]
     fn the_window_holds_three_bursts_more() {
@@ -781,7 +789,7 @@ mod tests {
         assert_eq!(paused, 20, "200 ms at a packet in 10.25 ms, a quarter of the round trip, less 1 %");
     }
 
-    /// TACKs arrive every 30 ms instead of 10, at one packet per millisecond.
+    /// TACKs arrive every 30 ms instead of every 10 ms, at one packet per millisecond.
     #[test]
     fn the_window_holds_what_comes_while_tacks_wait() {
         let mut path = Path::new();

@@ -49,7 +49,7 @@ pub trait Constants {
     fn check(&self) -> Result<(), Fault>;
 }
 
-/// The type of a constant. The schema holds the bounds of numbers.
+/// The type of a constant. The schema contains the bounds of numbers.
 pub(in crate::cc) trait Constant: Sized {
     fn check(self, _key: &str) -> Result<(), Fault> {
         Ok(())

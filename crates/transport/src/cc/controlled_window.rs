@@ -1,4 +1,4 @@
-//! A congestion window with its controller, as every transport uses them.
+//! A congestion window with its controller, which every transport uses.
 
 use super::{Ack, Acked, CongestionControl, Controller, Lost, Position, Sent, Signal, Window};
 use crate::recovery::CongestionState;
@@ -16,7 +16,7 @@ pub(crate) struct ControlledWindow {
     pub(crate) controller: Controller,
     pub(crate) sampler: Option<Sampler>,
     keeps_time: bool,
-    /// The acknowledged bytes that do not fill a packet.
+    /// The number of acknowledged bytes that do not fill a packet.
     acked_remainder: u64,
 }
 
@@ -78,8 +78,8 @@ impl ControlledWindow {
         is_due
     }
 
-    /// Returns the bytes and full-sized packets of `bytes` that were acknowledged. The remainder of
-    /// a packet is carried over to the next call.
+    /// Returns the number of bytes and full-sized packets in `bytes`, which were acknowledged. The
+    /// remainder of a packet is carried over to the next call.
     #[inline]
     pub(crate) const fn count(&mut self, bytes: u64) -> Acked {
         let (total, mss) = (bytes + self.acked_remainder, self.window.mss);
@@ -93,7 +93,7 @@ impl ControlledWindow {
         self.sampler.as_ref().is_some_and(Sampler::is_app_limited)
     }
 
-    /// Reports a departure to the controller.
+    /// Reports to the controller that a transmission was sent.
     #[inline]
     pub(crate) fn tell_sent(&mut self, sent: &Sent) {
         self.controller.on_sent(&mut self.window, sent);
@@ -119,8 +119,8 @@ impl ControlledWindow {
     }
 
     /// Reports an ACK to the controller, with the `newest` transmission that it acknowledges and
-    /// the outcomes of transmissions. A rate `reported` by the receiver replaces the sender's
-    /// sample.
+    /// the outcomes of transmissions. If the receiver reports a rate, `reported` replaces the
+    /// sender's sample.
     #[inline(always)]
     pub(crate) fn tell_ack(
         &mut self,

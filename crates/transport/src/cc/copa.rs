@@ -2,9 +2,9 @@
 //! NSDI '18).
 //!
 //! Adjusts the window towards a rate of 1 / (δ·d) packets per second, where d is the queueing
-//! delay. Sections are the paper's. What the paper leaves open follows the `genericCC` of its
-//! authors (`markoviancc.cc`, `rtt-window.cc`, `estimators.cc`) or Facebook's mvfst
-//! (`quic/congestion_control/Copa.cpp`). Each place names its source.
+//! delay. Sections are those of the paper. Details that the paper omits follow the `genericCC` of
+//! its authors (`markoviancc.cc`, `rtt-window.cc`, `estimators.cc`) or Facebook's mvfst
+//! (`quic/congestion_control/Copa.cpp`). The comment at each detail names its source.
 //!
 //! | module | rule |
 //! |---|---|
@@ -41,7 +41,7 @@ constants! {
         delta: f64 = 0.5,
         /// Length of the minimum filter of RTTmin (§2).
         rtt_min_window: Duration = Duration::from_secs(10),
-        /// `true` if the round-trip time of the handshake counts for RTTmin. mvfst counts it,
+        /// `true` if the round-trip time of the handshake is a sample for RTTmin. mvfst uses it,
         /// because its handshake packets are full-sized; genericCC measures only data. A SYN takes
         /// less time on a slow link than a full segment.
         counts_handshake: bool = false,
@@ -58,30 +58,33 @@ constants! {
         /// The pacing rate in windows per RTTstanding (§2).
         #[schemars(range(min = 0.1, max = 100.0))]
         pacing_gain: f64 = 2.0,
-        /// The flow competes with flows that fill buffers (§2.2).
+        /// `true` if the flow switches to the competitive mode when it detects flows that fill
+        /// buffers (§2.2).
         competes: bool = true,
-        /// The queue is nearly empty if the queueing delay is below this share of RTTmax − RTTmin
-        /// (§2.2).
+        /// The queue is considered nearly empty if the queueing delay is below this fraction of
+        /// RTTmax − RTTmin (§2.2).
         #[schemars(range(min = 0.0, max = 1.0))]
         nearly_empty: f64 = 0.1,
         /// Length of the maximum filter of RTTmax in smoothed round-trip times (§2.2).
         #[schemars(range(min = 1, max = 1000))]
         rtt_max_window: u32 = 4,
-        /// Copa flows alone empty the queue once in this many round trips (§2.2).
+        /// The number of round trips within which Copa flows without competing flows empty the
+        /// queue (§2.2).
         #[schemars(range(min = 1))]
         empty_window: u32 = 5,
-        /// The share of lost packets above which the window is reduced (genericCC's `ReduceOnLoss`:
-        /// 30 %); 1 never reduces it, as in the paper and mvfst.
+        /// The fraction of lost packets above which the window is reduced (genericCC's
+        /// `ReduceOnLoss`: 30 %); 1 disables the reduction, as in the paper and mvfst.
         #[schemars(range(min = 0.0, max = 1.0))]
         heavy_loss: f64 = 0.3,
-        /// The minimum time over which that share is measured, in round trips (`ReduceOnLoss`).
+        /// The minimum time over which that fraction is measured, in round-trip times
+        /// (`ReduceOnLoss`).
         #[schemars(range(min = 1))]
         heavy_loss_round_trips: u32 = 2,
-        /// The minimum number of packets, lost or delivered, over which that share is measured
+        /// The minimum number of packets, lost or delivered, over which that fraction is measured
         /// (`ReduceOnLoss`).
         #[schemars(range(min = 1))]
         heavy_loss_packets: u32 = 20,
-        /// The factor of that reduction (`markoviancc.cc`, `onACK`).
+        /// The factor by which the window is reduced after heavy loss (`markoviancc.cc`, `onACK`).
         #[schemars(range(min = 0.0, max = 1.0))]
         heavy_loss_factor: f64 = 0.7,
         /// The retransmission timeouts that set the window to its minimum.
@@ -143,7 +146,7 @@ impl Copa {
         octets as f64 / self.mss as f64
     }
 
-    /// §2: moves the window by one step. An ACK for n packets counts as n ACKs (mvfst).
+    /// §2: changes the window by one step. An ACK for n packets is treated as n ACKs (mvfst).
     fn step(&mut self, now: Instant, packets: f64, queueing: Duration, standing: Duration, rtt: Duration) {
         let inverse_delta = self.competition.inverse_delta();
         // Compares λ = cwnd / RTTstanding with 1 / (δ·d), both multiplied by RTTstanding and d.
@@ -221,8 +224,8 @@ impl CongestionControl for Copa {
         }
     }
 
-    /// A loss sets no threshold: the default mode does not react to loss (§2.2). A timer may have
-    /// detected the loss.
+    /// A loss sets no threshold, because the default mode does not react to loss (§2.2). A timer
+    /// may have detected the loss.
     fn ssthresh(&mut self, _now: Instant, _window: &Window, _flight: u64, _signal: Signal) -> u64 {
         self.competition.on_loss();
         u64::MAX

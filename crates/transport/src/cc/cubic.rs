@@ -1,5 +1,5 @@
-//! CUBIC: after a loss, the window follows a cubic function of time that is flat at the window of
-//! the loss.
+//! CUBIC: after a loss, the window follows a cubic function of time that is flat at the window
+//! before the loss.
 //!
 //! All stacks use the same function. They differ in how they derive the window from it; [`Dialect`]
 //! selects the stack.
@@ -31,7 +31,7 @@ constants! {
         /// Fast convergence: a loss below the last maximum reduces the next maximum further (RFC
         /// 9438, §4.7; `fast_convergence`).
         fast_convergence: bool = true,
-        /// In the dialect `reference`: the target of a round trip is at most this multiple of the
+        /// In the dialect `reference`: the maximum target of a round trip, as a multiple of the
         /// window (RFC 9438, §4.2).
         #[schemars(range(min = 1.0, max = 10.0))]
         max_target: f64 = 1.5,
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// RFC 9438, §4.4, literally: (target − cwnd)/cwnd for each ACK.
+    /// RFC 9438, §4.4, to the letter: the window grows by (target − cwnd)/cwnd for each ACK.
     #[test]
     fn an_ack_that_counts_once_falls_behind_the_curve() {
         let thinned = |growth| grown_after_loss(Dialect::Reference, growth, 10, 4);

@@ -1,14 +1,14 @@
-//! Data Center TCP (RFC 8257): reduces the window in proportion to the share of marked bytes.
+//! Data Center TCP (RFC 8257): reduces the window in proportion to the fraction of marked bytes.
 //!
-//! α is the share of marked bytes, averaged over windows of data. If a mark arrives in a window of
-//! data, the congestion window is multiplied by 1 − α/2. Growth and the reaction to loss are Reno's
-//! (§3.4, §3.5).
+//! α is the fraction of bytes with a congestion mark (CE), averaged over windows of data. If a mark
+//! arrives in a window of data, the congestion window is multiplied by 1 − α/2. Growth and the
+//! reaction to loss are those of Reno (§3.4, §3.5).
 //!
 //! Linux's `tcp_dctcp.c` differs in these points:
 //!
 //! 1. An observation window ends with the ACK of snd.nxt at its start, not beyond it
 //!    (`dctcp_update_alpha`).
-//! 2. A loss during the reduction for a mark halves the present window, not the window before the
+//! 2. A loss during the reduction for a mark halves the current window, not the window before the
 //!    mark (`dctcp_react_to_loss`).
 //! 3. α has ten bits, and windows are whole segments. This model uses neither.
 
@@ -54,7 +54,7 @@ pub struct Dctcp {
     alpha: f64,
     /// DCTCP.BytesAcked: the bytes delivered in this observation window.
     acked: u64,
-    /// DCTCP.BytesMarked: the marked bytes among them.
+    /// DCTCP.BytesMarked: the number of marked bytes in this observation window.
     marked: u64,
     /// DCTCP.WindowEnd.
     window_end: Position,
@@ -115,9 +115,9 @@ impl CongestionControl for Dctcp {
         (reduced as u64).max(2 * window.mss)
     }
 
-    /// Processes a change of state. If a loss occurs during the reduction for a mark, both together
-    /// reduce the window like the loss alone (§3.5: once per window of data across all loss
-    /// signals). In Linux, the loss halves the already reduced window.
+    /// Processes a change of state. If a loss occurs during the reduction for a mark, the window is
+    /// reduced as by the loss alone (§3.5: once per window of data across all loss signals). In
+    /// Linux, the loss halves the already reduced window.
     fn on_state(&mut self, now: Instant, window: &mut Window, state: CongestionState) {
         self.reno.on_state(now, window, state);
         match state {

@@ -4,12 +4,12 @@ use crate::recovery::transmission::{Outcome, Transmission};
 use acklab_base::Instant;
 use std::collections::VecDeque;
 
-/// Records of the transmissions with unknown outcome, in the order in which they left.
+/// Records of the transmissions with unknown outcome, in the order in which they were sent.
 #[derive(Clone, Debug)]
 pub(super) struct Departures<T> {
-    /// A removed record leaves a gap until it is the oldest.
+    /// The records. A removed record leaves a gap until it is the oldest.
     records: VecDeque<(Instant, Option<T>)>,
-    /// The departures of the transmissions that the present ACK delivers.
+    /// The sending times of the transmissions that the current ACK delivers.
     delivered: Vec<Instant>,
 }
 
@@ -20,13 +20,13 @@ impl<T> Default for Departures<T> {
 }
 
 impl<T> Departures<T> {
-    /// Adds the record of a transmission that leaves.
+    /// Adds the record of a transmission that is sent.
     pub(super) fn push(&mut self, now: Instant, record: T) {
         self.records.push_back((now, Some(record)));
     }
 
-    /// Removes and returns the record of a transmission that left at `sent_at`. If several left at
-    /// that instant, it is the oldest.
+    /// Removes and returns the record of a transmission that was sent at `sent_at`. If several were
+    /// sent at that instant, it is the oldest.
     pub(super) fn take(&mut self, sent_at: Instant) -> Option<T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         let record =
@@ -37,14 +37,14 @@ impl<T> Departures<T> {
         record
     }
 
-    /// Returns the record of a transmission that left at `sent_at`. If several left at that
-    /// instant, it is the oldest.
+    /// Returns the record of a transmission that was sent at `sent_at`. If several were sent at
+    /// that instant, it is the oldest.
     pub(super) fn get(&self, sent_at: Instant) -> Option<&T> {
         let first = self.records.partition_point(|(at, _)| *at < sent_at);
         self.records.range(first..).take_while(|(at, _)| *at == sent_at).find_map(|(_, record)| record.as_ref())
     }
 
-    /// Processes outcomes. Keeps delivered transmissions for
+    /// Processes outcomes. Stores the delivered transmissions until
     /// [`take_delivered`](Self::take_delivered), because the ACK that reports them is processed
     /// later. Passes to `unknown` the records of transmissions whose outcome remains unknown.
     pub(super) fn note(&mut self, outcomes: &[Transmission], unknown: impl FnMut(T)) {
@@ -57,7 +57,7 @@ impl<T> Departures<T> {
         }
     }
 
-    /// Returns the departures of the delivered transmissions. [Return the memory](Self::reuse)
+    /// Returns the sending times of the delivered transmissions. [Return the memory](Self::reuse)
     /// after reading it.
     pub(super) fn take_delivered(&mut self) -> Vec<Instant> {
         std::mem::take(&mut self.delivered)
@@ -69,7 +69,8 @@ impl<T> Departures<T> {
         self.delivered = delivered;
     }
 
-    /// Removes all records of transmissions that left before `sent_at`, and passes them to `take`.
+    /// Removes all records of transmissions that were sent before `sent_at`, and passes them to
+    /// `take`.
     pub(super) fn take_before(&mut self, sent_at: Instant, mut take: impl FnMut(T)) {
         while let Some((_, record)) = self.records.pop_front_if(|(at, _)| *at < sent_at) {
             record.into_iter().for_each(&mut take);

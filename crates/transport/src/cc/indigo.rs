@@ -2,8 +2,8 @@
 //! USENIX ATC 2018): a recurrent network, trained to imitate an oracle with the true
 //! bandwidth-delay product.
 //!
-//! The method is the paper's and the network is our own: `scripts/train_indigo.py` trains it on
-//! acklab's paths and writes `indigo/weights.rs`. Names are those of the authors' program
+//! The method is that of the paper. acklab trains the network: `scripts/train_indigo.py` trains it
+//! on acklab's paths and writes `indigo/weights.rs`. Names are those of the authors' program
 //! (github.com/StanfordSNR/indigo, revision 463d89b). Every 10 ms, at an ACK, the network chooses
 //! one of five actions on the window. Its inputs are the moving averages of queueing delay,
 //! delivery rate and sending rate, the window, and the last action.
@@ -57,7 +57,7 @@ const MEGABITS: f64 = 0.008;
 /// The kilobits of a packet.
 const PACKET: f64 = 12.0;
 
-/// The bytes sent and delivered when a packet left.
+/// The numbers of bytes sent and delivered when a packet was sent.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     sent: u64,
@@ -94,12 +94,12 @@ pub struct Indigo {
     mss: u64,
     /// The congestion window, in packets.
     window: f64,
-    /// Octets.
+    /// The number of bytes sent.
     sent: u64,
     delivered: u64,
     delivered_at: Instant,
     records: Departures<Record>,
-    /// The departure of the newest packet delivered since the last sample.
+    /// The sending time of the newest packet delivered since the last sample.
     newest: Option<Instant>,
     /// Milliseconds.
     min_rtt: f64,
@@ -133,8 +133,8 @@ impl Indigo {
         }
     }
 
-    /// Takes a sample: the newest delivered packet left at `sent_at`, and its round trip was `rtt`
-    /// (`update_state`).
+    /// Takes a sample. `sent_at` and `rtt` are the sending time and round-trip time of the newest
+    /// delivered packet (`update_state`).
     fn sample(&mut self, now: Instant, sent_at: Instant, rtt: Duration) {
         self.records.take_before(sent_at, drop);
         let Some(record) = self.records.get(sent_at) else { return };
@@ -195,8 +195,8 @@ impl CongestionControl for Indigo {
         let delivered = self.records.take_delivered();
         self.newest = delivered.iter().copied().chain(self.newest).max();
         self.records.reuse(delivered);
-        // The round trip may differ from the packet's age: TACK's receiver subtracts its own
-        // waiting time.
+        // The round-trip time may differ from the packet's age: TACK subtracts the time for which
+        // the receiver waited.
         if let Some(rtt) = ack.newest_rtt
             && let Some(sent_at) = self.newest.take()
         {

@@ -10,36 +10,36 @@ use acklab_base::{Duration, Instant};
 pub struct Ack {
     /// The arrival of the ACK.
     pub now: Instant,
-    /// The acknowledged data that count for growth: none in a fast recovery.
+    /// The acknowledged data by which the window may grow: none in a fast recovery.
     pub acked: Acked,
     /// The newly acknowledged bytes, cumulatively or selectively.
     pub delivered: u64,
     /// The bytes delivered since the connection began, including this ACK.
     pub total_delivered: u64,
-    /// The bytes marked lost because of it.
+    /// The number of bytes marked lost because of this ACK.
     pub lost: u64,
     /// The delivered bytes that the network marked Congestion Experienced, if the receiver reports
     /// them.
     pub marked: u64,
-    /// The estimated bytes in flight after it.
+    /// The estimated number of bytes in flight after this ACK.
     pub in_flight: u64,
-    /// The estimated bytes in flight before it.
+    /// The estimated number of bytes in flight before this ACK.
     pub prior_in_flight: u64,
     /// The end of the acknowledged data: snd.una for TCP; the largest acknowledged number plus one
     /// for packet numbers.
     pub acked_to: Position,
     /// The end of the data sent: snd.nxt for TCP; otherwise the next packet number.
     pub sent_to: Position,
-    /// The round-trip time of the oldest segment that it acknowledges (RFC 6298, §3), or `None` if
-    /// it gives no sample.
+    /// The round-trip time of the oldest segment that this ACK acknowledges (RFC 6298, §3), or
+    /// `None` without a sample.
     pub rtt: Option<Duration>,
-    /// The time since the last transmission among those that it delivers, or `None` if that one is
+    /// The time since the last sent of the transmissions that this ACK delivers, or `None` if it is
     /// a retransmission. Unlike [`rtt`](Self::rtt), it excludes the time for which earlier segments
     /// waited for this one (`ca_rtt_us` of Linux's `tcp_clean_rtx_queue`, the input of Linux's
     /// delay-based controllers).
     pub newest_rtt: Option<Duration>,
-    /// The departure of the transmission that `newest_rtt` measures. It may be earlier than
-    /// `newest_rtt` ago, because TACK's round trip excludes the receiver's waiting time.
+    /// The sending time of the transmission that `newest_rtt` measures. It may be earlier than
+    /// `newest_rtt` ago, because TACK's round-trip time excludes the receiver's waiting time.
     pub newest_sent_at: Option<Instant>,
     /// Smoothed round-trip time, or `None` before the first sample.
     pub srtt: Option<Duration>,
@@ -54,9 +54,9 @@ pub struct Ack {
     pub has_sack: bool,
     /// `true` if the window limited sending just before the ACK arrived.
     pub window_limited: bool,
-    /// When pacing releases the next segment: now, unless pacing delays it.
+    /// The time at which pacing releases the next segment: now, unless pacing delays it.
     pub departure: Instant,
-    /// `true` if the ACK may increase the window: not in a fast recovery, and only if the window
+    /// `true` if the ACK may increase the window: outside fast recovery, and only if the window
     /// limits sending.
     pub may_grow: bool,
 }
@@ -64,9 +64,9 @@ pub struct Ack {
 /// A transmission. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When it left.
+    /// The time at which it was sent.
     pub now: Instant,
-    /// Its payload.
+    /// The size of its payload, in bytes.
     pub bytes: u64,
     /// The estimated bytes in flight, including this transmission.
     pub in_flight: u64,
@@ -81,18 +81,18 @@ pub struct Sent {
 /// A transmission that was marked lost. Sizes are bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// When it was marked.
+    /// The time at which it was marked lost.
     pub now: Instant,
-    /// When it left.
+    /// The time at which it was sent.
     pub sent_at: Instant,
-    /// Its payload.
+    /// The size of its payload, in bytes.
     pub bytes: u64,
     /// The position of its first byte or packet.
     pub start: Position,
     /// The position after its last byte or packet.
     pub end: Position,
-    /// The state recorded when it left, if the controller [reads
-    /// rates](super::CongestionControl::wants_delivery_rate).
+    /// The state recorded when it was sent, if the controller
+    /// [reads rates](super::CongestionControl::wants_delivery_rate).
     pub stamp: Stamp,
     /// The bytes delivered since the connection began, including the present ACK.
     pub total_delivered: u64,
@@ -106,7 +106,7 @@ pub struct Lost {
 pub enum Signal {
     /// Loss was detected.
     Loss,
-    /// The receiver echoed a mark (RFC 3168).
+    /// The receiver echoed a congestion mark (RFC 3168).
     Mark,
     /// The retransmission timer expired.
     Timeout,

@@ -1,4 +1,4 @@
-//! Reno's congestion window (RFC 5681, §3.1), which grows in one of the three ways of [`Growth`].
+//! Reno's congestion window (RFC 5681, §3.1). [`Growth`] selects one of three rules of growth.
 
 use super::constants::constants;
 use super::slow_start::Phase;

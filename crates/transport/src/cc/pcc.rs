@@ -1,5 +1,5 @@
-//! Performance-oriented congestion control: the sender tries rates and keeps the one with the
-//! higher utility.
+//! Performance-oriented congestion control: the sender tries rates and continues with the rate of
+//! the higher utility.
 //!
 //! | module | part |
 //! |---|---|
@@ -7,9 +7,9 @@
 //! | `allegro` | Dong et al., "PCC: Re-architecting Congestion Control for Consistent High Performance", NSDI '15 |
 //! | `vivace` | Dong et al., "PCC Vivace: Online-Learning Congestion Control", NSDI '18 |
 //!
-//! Rates count payload. The window is two round trips of the rate, at least four segments
+//! Rates refer to payload. The window is two round trips of the rate, at least four segments
 //! (`pcc_set_cwnd` of the authors' kernel module, PCC-Kernel); the papers' senders over UDP had no
-//! window. After a timeout, the transport sets the window, TCP to one segment, until the next
+//! window. After a timeout, the transport sets the window (TCP: to one segment) until the next
 //! acknowledgment (`tcp_enter_loss`, which the module does not override). Any other loss changes
 //! only the utility. No interval is measured during recovery from a timeout, because transmissions
 //! marked lost may have been delivered (the kernel module's `PCC_LOSS`).
@@ -44,8 +44,8 @@ const MIN_RTT: Duration = Duration::from_micros(1);
 pub enum Verdict {
     /// The current intervals continue.
     Continue,
-    /// The rate has changed: the current intervals are discarded and the next one begins at once
-    /// (NSDI '15, §3.1, re-alignment).
+    /// The rate has changed: the current intervals are discarded and the next one begins
+    /// immediately (NSDI '15, §3.1, re-alignment).
     Restart,
 }
 
@@ -54,7 +54,7 @@ pub trait Learner {
     /// The constants of the learner.
     type Constants: Copy;
 
-    /// Returns the initial rate, or zero for two segments per round trip.
+    /// Returns the initial rate, or zero for two segments per round-trip time.
     fn initial_rate(constants: &Self::Constants) -> f64;
 
     /// Creates a learner that begins at `rate`.
@@ -63,7 +63,8 @@ pub trait Learner {
     /// Returns the rate between intervals.
     fn rate(&self) -> f64;
 
-    /// Returns the rate of the interval that begins now, or `None` if it waits for results.
+    /// Returns the rate of the interval that begins now, or `None` if the learner waits for
+    /// results.
     fn next(&mut self, random: &mut Stream) -> Option<f64>;
 
     /// Returns the minimum number of packets of an interval.
@@ -72,7 +73,7 @@ pub trait Learner {
     /// Returns the duration of the next interval in round trips.
     fn round_trips(&self, random: &mut Stream) -> f64;
 
-    /// Processes a finished interval: the outcomes of all its transmissions are known.
+    /// Processes a finished interval, in which the outcomes of all transmissions are known.
     fn learn(&mut self, report: &Report) -> Verdict;
 
     /// Processes an application-limited interval, which is inconclusive and must be repeated.
@@ -118,8 +119,8 @@ impl<L: Learner> Pcc<L> {
         window.cwnd = (octets as u64).max(MIN_WINDOW_SEGMENTS * self.mss);
     }
 
-    /// Returns T_m of NSDI '15, §3.1: the longer of some round trips and the time of the minimum
-    /// packets.
+    /// Returns T_m of NSDI '15, §3.1: the longer of a number of round-trip times and the time of
+    /// the minimum number of packets.
     fn length(&mut self, rate: f64) -> Duration {
         let packets = (u64::from(self.learner.min_packets()) * self.mss * 8) as f64 / (rate * 1e6);
         Duration::from_secs_f64((self.learner.round_trips(&mut self.random) * self.srtt.as_secs_f64()).max(packets))
@@ -143,7 +144,7 @@ impl<L: Learner> CongestionControl for Pcc<L> {
         if let Some(rtt) = rtt {
             self.srtt = rtt.max(MIN_RTT);
             self.learner = L::new(self.constants, first_rate::<L>(&self.constants, self.mss, self.srtt));
-            // Packets of the handshake left at an assumed round-trip time.
+            // Packets of the handshake were sent at an assumed round-trip time.
             self.monitor.clear();
         }
         self.limit(window);

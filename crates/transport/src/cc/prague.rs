@@ -5,18 +5,18 @@
 //! As in [DCTCP](super::dctcp), α is the moving average of the share of marked data, and the window
 //! is reduced by α/2 once per round trip. Differences from DCTCP:
 //!
-//! 1. packets leave as ECT(1), and the receiver reports marks by Accurate ECN;
+//! 1. packets are sent as ECT(1), and the receiver reports congestion marks by Accurate ECN;
 //! 2. unmarked data increase the window also in a round trip with marks;
-//! 3. the window changes by at most one segment per ACK; the rest is carried over;
-//! 4. some time after slow start, a flow with a round trip below 25 ms behaves like one with 25 ms:
-//!    it grows more slowly, and updates α and reduces its window once per 25 ms
+//! 3. the window changes by at most one segment per ACK; the remaining change is carried over;
+//! 4. some time after slow start, a flow with a round-trip time below 25 ms behaves like a flow
+//!    with 25 ms: it grows more slowly, and updates α and reduces its window once per 25 ms
 //!    (`RTT_CONTROL_RATE`);
 //! 5. sending is paced at cwnd/SRTT, and at twice that rate while the window is below half of the
 //!    threshold.
 //!
 //! After a timeout the window is one segment and the threshold is half of the flight (RFC 5681,
-//! §3.1); the module keeps two segments. Not modelled: the detection of classic queues with ECN,
-//! which is off by default, and the module's integer arithmetic.
+//! §3.1); the module's minimum is two segments. The detection of classic queues with ECN, which is
+//! off by default, and the module's integer arithmetic are not modelled.
 
 use super::constants::constants;
 use super::{Ack, CongestionControl, Position, Settings, Signal, Start, Window};
@@ -32,9 +32,11 @@ constants! {
         /// The initial α (`prague_init`: 1).
         #[schemars(range(min = 0.0, max = 1.0))]
         initial_alpha: f64 = 1.0,
-        /// The round-trip time that flows with a shorter one emulate (`prague_rtt_target`).
+        /// The round-trip time that flows with a shorter round-trip time emulate
+        /// (`prague_rtt_target`).
         rtt_target: Duration = Duration::from_millis(25),
-        /// The number of round trips after slow start before they do so (`prague_rtt_transition`).
+        /// The number of round trips after slow start before such flows emulate the target
+        /// (`prague_rtt_transition`).
         rtt_transition: u32 = 500,
     }
 }
@@ -65,7 +67,7 @@ const MAX_SCALED: Duration = Duration::from_millis(100);
 pub struct Prague {
     constants: Config,
     alpha: f64,
-    /// The bytes delivered in this round trip, and the marked bytes among them.
+    /// The number of bytes delivered in this round trip, and the number of marked bytes among them.
     delivered: u64,
     marked: u64,
     /// The position whose acknowledgment ends the round trip.
@@ -74,7 +76,8 @@ pub struct Prague {
     rounds: u32,
     alpha_at: Instant,
     reduced_at: Option<Instant>,
-    /// `true` if a mark has already reduced the window before the change of state is reported.
+    /// `true` if a congestion mark has reduced the window, and the change of state has not been
+    /// reported yet.
     is_reduced: bool,
     /// The pending change of the window in bytes; negative values shrink it (`cwnd_cnt`).
     carry: f64,
@@ -158,7 +161,7 @@ impl Prague {
         if ack.acked_to < self.round_end || self.is_rtt_independent(window) && !has_target_passed {
             return;
         }
-        // Before the first mark, no queue on the path is known to mark.
+        // Before the first mark, it is unknown whether a queue on the path marks.
         if self.has_seen_mark && self.delivered > 0 {
             let share = self.marked as f64 / self.delivered as f64;
             self.alpha = (self.alpha * (1.0 - self.constants.gain) + self.constants.gain * share).min(1.0);

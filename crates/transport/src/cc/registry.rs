@@ -1,6 +1,6 @@
 //! The list of the built-in controllers.
 //!
-//! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one line of the
+//! A controller is a file with its [`Settings`] and its [`CongestionControl`], and one entry of the
 //! list in this file. [`ControllerConfig`] and [`Controller`] are generated from that list.
 
 use super::constants::Constants;
@@ -27,7 +27,7 @@ acklab_base::registry! {
     strategies pub Controller: Controller;
 
     custom {
-        /// Its name in the run.
+        /// The name of the custom controller in the run.
         #[schemars(length(max = 32), example = &"mine")]
         name: crate::custom::Name,
     } as crate::custom::Custom<dyn CongestionControl + Send>;
@@ -45,7 +45,8 @@ acklab_base::registry! {
     /// BBR as designed together with TACK: the receiver measures the delivery rate, and time is
     /// counted in TACK intervals.
     "bbr-tack" => BbrTack(super::bbr_tack::Config) boxed,
-    /// RFC 8257: Reno, but marks reduce the window in proportion to their share.
+    /// RFC 8257: Reno, but congestion marks reduce the window in proportion to the fraction of
+    /// marked bytes.
     "dctcp" => Dctcp(super::dctcp::Config),
     /// Prague: scalable congestion control for L4S.
     "prague" => Prague(super::prague::Config),
@@ -60,7 +61,7 @@ acklab_base::registry! {
     /// A window from a cautious forecast of deliveries (Winstein et al., NSDI '13).
     "sprout" => Sprout(super::sprout::Config) boxed,
     /// A network that imitates an oracle of the bandwidth-delay product (Yan et al., USENIX ATC
-    /// '18), trained here.
+    /// '18), trained by acklab.
     "indigo" => Indigo(super::indigo::Config) boxed,
 }
 
@@ -80,7 +81,7 @@ impl ControllerConfig {
         each_settings!(self, constants => constants.counts_marks(), else false)
     }
 
-    /// Returns `true` for a controller of L4S, whose packets leave as ECT(1).
+    /// Returns `true` for a controller of L4S, whose packets are sent as ECT(1).
     #[must_use]
     pub fn is_scalable(&self) -> bool {
         each_settings!(self, constants => constants.is_scalable(), else false)

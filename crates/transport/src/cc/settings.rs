@@ -5,7 +5,7 @@ use super::{CongestionControl, Start};
 
 /// The settings of a built-in controller: its constants, with the published values as defaults.
 pub trait Settings: Constants + Copy + Default {
-    /// The controller itself.
+    /// The type of the controller.
     type Controller: CongestionControl;
 
     /// Returns `true` if the receiver must report the amount of marked data.
@@ -13,7 +13,7 @@ pub trait Settings: Constants + Copy + Default {
         false
     }
 
-    /// Returns `true` for a controller of L4S, whose packets leave as ECT(1) (RFC 9331, §2).
+    /// Returns `true` for a controller of L4S, whose packets are sent as ECT(1) (RFC 9331, §2).
     fn is_scalable(&self) -> bool {
         false
     }

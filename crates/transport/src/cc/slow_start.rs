@@ -1,7 +1,7 @@
-//! Slow start: the growth of the window until the first sign of congestion, and the definition of
-//! that sign.
+//! Slow start: the growth of the window until the first sign of congestion. Each algorithm defines
+//! this sign.
 //!
-//! All algorithms double the window each round trip, as far as [`Growth`] allows. They differ in
+//! All algorithms double the window each round trip, as far as [`Growth`] permits. They differ in
 //! the sign that ends slow start before a loss.
 
 mod hystart;
@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::de::value::{Error, MapDeserializer};
 use serde::{Deserialize, Serialize};
 
-/// L of RFC 3465, §2.3: the maximum number of segments that count per ACK.
+/// L of RFC 3465, §2.3: the maximum number of segments per ACK by which the window grows.
 const BYTE_COUNTING_LIMIT: u64 = 2;
 
 /// The algorithm that ends slow start before a loss.
@@ -30,7 +30,7 @@ const BYTE_COUNTING_LIMIT: u64 = 2;
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
 #[schemars(extend("x-acklab-shorthand" = "name"))]
 pub enum SlowStart {
-    /// Nothing (RFC 5681, §3.1).
+    /// Slow start ends only with a loss (RFC 5681, §3.1).
     Classic {},
     /// `HyStart++` (RFC 9406): a delay that grows from round to round starts conservative slow
     /// start, and then ends slow start.
@@ -132,7 +132,7 @@ impl Phase {
         Self { growth: Growth::PerSegment, stops_at_threshold: false, ..self }
     }
 
-    /// Processes an ACK. Returns the part of it that is left for congestion avoidance.
+    /// Processes an ACK. Returns the part of it that remains for congestion avoidance.
     #[inline(always)]
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) -> Acked {
         match &mut self.exit {
@@ -188,7 +188,8 @@ impl Phase {
     }
 }
 
-/// Returns the rest of an ACK after slow start used `grown` bytes; zero if slow start continues.
+/// Returns the remainder of an ACK after slow start used `grown` bytes; zero if slow start
+/// continues.
 const fn rest(window: &Window, acked: Acked, grown: u64) -> Acked {
     if window.in_slow_start() {
         return Acked { bytes: 0, segments: 0 };

@@ -15,10 +15,10 @@
 //! **Where the receiver's part runs.** In the authors' program, the receiver infers the rate and
 //! sends the forecast with its next packet. The sender uses the forecast when it arrives, without a
 //! correction for the return path (`SproutConnection::recv`). Here the sender infers the rate from
-//! the ACKs. If each packet has an ACK and the return path neither loses nor unevenly delays ACKs,
-//! the ACKs have the spacing of the arrivals. A forecast is then ready when the receiver's forecast
-//! would have arrived. Two things differ: ticks have other phases, and ACKs that are lost, thinned
-//! or bunched distort the counts, while a late forecast does not.
+//! the ACKs. The ACKs have the spacing of the arrivals if each packet has an ACK, and the return
+//! path neither loses nor unevenly delays ACKs. A forecast is then ready when the receiver's
+//! forecast would have arrived. Two things differ. Ticks have other phases. ACKs that are lost,
+//! removed or bunched distort the counts, while a late forecast does not.
 
 mod link;
 
@@ -58,11 +58,11 @@ constants! {
         /// The maximum number of packets per tick of a forecast (`MAX_ARRIVALS_PER_TICK`).
         #[schemars(range(min = 1, max = 10_000))]
         most_arrivals: u32 = 30,
-        /// The lead of a later packet whose arrival makes an earlier packet count as received or
-        /// lost (§3.4).
+        /// An earlier packet is considered received or lost if a packet arrives that was sent later
+        /// by at least this time (§3.4).
         reordering: Duration = Duration::from_millis(10),
         /// The announced time to the next packet in the last packet of a flight
-        /// (`fallback_interval` of `sproutbt2.cc`). After this time, a packet leaves in any case.
+        /// (`fallback_interval` of `sproutbt2.cc`). After this time, a packet is sent in any case.
         heartbeat: Duration = Duration::from_millis(50),
     }
 }
@@ -75,7 +75,7 @@ impl Settings for Config {
     }
 }
 
-/// The record of a packet that leaves.
+/// The record of a packet that is sent.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     octets: u64,
@@ -88,13 +88,14 @@ struct Record {
 pub struct Sprout {
     constants: Config,
     mss: u64,
-    /// The model. It is computed when the connection is established, because that takes time.
+    /// The model. It is computed when the connection is established, because the computation takes
+    /// time.
     model: Option<(Link, Forecasts)>,
     /// The beginning of the present tick.
     began: Instant,
     /// The end of the present tick, unless there is nothing to send.
     next_tick: Option<Instant>,
-    /// The time before which ticks without arrivals do not count as observations, because nothing
+    /// The time before which ticks without arrivals are not used as observations, because no packet
     /// was sent for them (§3.4, "time-to-next").
     silent_until: Instant,
     /// The bytes that arrived in the present tick.
@@ -124,7 +125,7 @@ impl Sprout {
         }
     }
 
-    /// Returns the number of arrivals in the last tick, or `None` if the tick does not count as an
+    /// Returns the number of arrivals in the last tick, or `None` if the tick is not used as an
     /// observation (`Receiver::advance_to`).
     fn observation(&self) -> Option<u32> {
         if self.arrived == 0 {
@@ -171,7 +172,7 @@ impl CongestionControl for Sprout {
         let delivered = self.sent.take_delivered();
         for &sent_at in &delivered {
             let Some(record) = self.sent.take(sent_at) else {
-                // The packet counted as lost, but it arrived.
+                // The packet was considered lost, but it arrived.
                 self.arrived += self.mss;
                 continue;
             };
@@ -217,8 +218,9 @@ impl CongestionControl for Sprout {
         self.next_tick
     }
 
-    /// Processes the end of a tick: evolves, observes and forecasts the rate. The window is the
-    /// forecast within the tolerated delay, less the data in flight (§3.5).
+    /// Processes the end of a tick: evolves the rate, updates it with the observation, and
+    /// forecasts it. The window is the forecast within the tolerated delay, less the data in flight
+    /// (§3.5).
     fn on_deadline(&mut self, now: Instant, window: &mut Window, in_flight: u64) {
         let is_idle =
             in_flight == 0 && self.credit >= self.mss && now.since(self.last_sent) >= self.constants.heartbeat * 2;

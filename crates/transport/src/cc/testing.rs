@@ -54,8 +54,8 @@ pub(super) fn sent(now: Instant, in_flight: u64) -> Sent {
     Sent { now, bytes: MSS, in_flight, end: Position(0), is_retransmission: false, is_app_limited: false }
 }
 
-/// Returns a sample of `delivered` bytes in a millisecond; `prior_delivered` bytes were delivered
-/// when the newest of them left.
+/// Returns a sample of `delivered` bytes in a millisecond. `prior_delivered` bytes had been
+/// delivered when the newest of them was sent.
 pub(super) fn sample(delivered: u64, prior_delivered: u64) -> Sample {
     Sample {
         delivered,

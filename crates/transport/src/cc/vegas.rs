@@ -1,8 +1,8 @@
 //! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995): once
 //! per round trip, the window is adjusted so that α to β of its segments wait in queues.
 //!
-//! The backlog is the window minus its part that fills the path, base / RTT. The stacks differ in
-//! these points:
+//! The backlog is the window minus the part of it that fills the path, base / RTT. The stacks
+//! differ in these points:
 //!
 //! | | the paper | Linux (`tcp_vegas.c`) | ns-3.37 (`TcpVegas`) |
 //! |---|---|---|---|
@@ -58,7 +58,7 @@ pub struct Vegas {
     dialect: Dialect,
     /// The controller in slow start, in rounds of few samples and outside the open state.
     reno: NewReno,
-    /// `doing_vegas_now`.
+    /// `doing_vegas_now`: `true` if Vegas adjusts the window.
     is_on: bool,
     /// The minimum round-trip time of the connection.
     base: Option<Duration>,
@@ -73,7 +73,8 @@ struct Round {
     end: Position,
     min: Option<Duration>,
     samples: u64,
-    /// `true` if slow start holds the window in this round; the paper does so in every other round.
+    /// `true` if slow start does not change the window in this round; in the paper this is every
+    /// other round.
     holds: bool,
 }
 

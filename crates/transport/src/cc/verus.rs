@@ -1,10 +1,10 @@
 //! Verus (Zaki, Pötsch, Chen, Subramanian, Görg, "Adaptive Congestion Control for Unpredictable
 //! Cellular Networks", SIGCOMM 2015).
 //!
-//! The sender learns a delay profile: the delay of packets as a function of the window at their
-//! departure. Every 5 ms it raises or lowers a target delay, and looks up the window for that delay
+//! The sender learns a delay profile: the delay of packets as a function of the window when they
+//! were sent. Every 5 ms it raises or lowers a target delay, and looks up the window for that delay
 //! in the profile. Constants are from the authors' program (github.com/yzaki/verus, `verus.hpp` of
-//! revision 4b1bbf0), which Pantheon runs. Each rule names its function there.
+//! revision 4b1bbf0), which Pantheon runs. Each rule names its function in that program.
 //!
 //! | module | rule |
 //! |---|---|
@@ -40,7 +40,7 @@ constants! {
         /// ratio, in milliseconds (`DELTA2`).
         #[schemars(range(min = 0.01, max = 100.0))]
         increase: f64 = 2.0,
-        /// M: a loss sets the window to this share of the window at which the lost packet left
+        /// M: a loss sets the window to this fraction of the window when the lost packet was sent
         /// (`VERUS_M_DECREASE`).
         #[schemars(range(min = 0.01, max = 1.0))]
         loss_factor: f64 = 0.7,
@@ -75,7 +75,7 @@ impl Settings for Config {
     }
 }
 
-/// A rise of the delay below this counts as none, in milliseconds (`main`).
+/// A smaller increase of the delay than this is ignored, in milliseconds (`main`).
 const NO_RISE: f64 = 1e-4;
 /// The minimum number of windows that the profile keeps when slow start ends with a loss
 /// (`curveStop`).
@@ -93,13 +93,13 @@ pub struct Verus {
     constants: Config,
     mss: u64,
     phase: Phase,
-    /// `true` from a loss until the acknowledgment of a packet that left at a window no larger than
-    /// the present one. The profile is not updated meanwhile.
+    /// `true` from a loss until the acknowledgment of a packet that was sent at a window no larger
+    /// than the current one. The profile is not updated meanwhile.
     is_in_loss: bool,
-    /// `true` while the loss phase lasts that follows a slow start ended by its delay. The target
-    /// does not fall further meanwhile.
+    /// `true` during the loss phase that follows a slow start ended by its delay. The target does
+    /// not fall further meanwhile.
     is_leaving: bool,
-    /// W: the window of the target.
+    /// W: the window for the target delay.
     window: f64,
     /// `D_est`: the target of the delay.
     target: f64,
@@ -116,9 +116,9 @@ pub struct Verus {
     /// The end of the present epoch, unless there is nothing to send.
     next_epoch: Option<Instant>,
     next_fit: Instant,
-    /// The packets that may still leave in this epoch.
+    /// The number of packets that may still be sent in this epoch.
     credit: u64,
-    /// The window at which each packet left.
+    /// The window when each packet was sent.
     sent: Departures<u32>,
 }
 
@@ -174,7 +174,7 @@ impl Verus {
         }
     }
 
-    /// Processes the acknowledgment, after `delay`, of a packet that left at window `w`.
+    /// Processes the acknowledgment, after `delay`, of a packet that was sent at window `w`.
     fn on_delay(&mut self, now: Instant, w: u32, delay: f64) {
         let Config { loss_factor, slow_start_delay, delay_memory, .. } = self.constants;
         if self.phase == Phase::SlowStart && delay > millis(slow_start_delay) {
@@ -202,8 +202,8 @@ impl Verus {
         }
     }
 
-    /// Returns the packets that leave in the next epoch, with `in_flight` packets in flight: S =
-    /// max(0, W + (2 − n)/(n − 1) · W_i), where n is the number of epochs per round trip
+    /// Returns the number of packets to send in the next epoch, with `in_flight` packets in flight:
+    /// S = max(0, W + (2 − n)/(n − 1) · W_i), where n is the number of epochs per round trip
     /// (`calcSi`).
     fn packets_of_epoch(&self, in_flight: f64) -> u64 {
         let epochs = (self.mean.unwrap_or(0.0) / millis(self.constants.epoch)).ceil();

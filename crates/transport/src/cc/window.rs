@@ -3,12 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The unit of the window's growth. It is where stacks differ most when ACKs are thinned.
+/// The unit of the window's growth. Stacks differ most in this unit if drivers or receivers remove
+/// ACKs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// Per ACK, whatever it covers: one segment per ACK in slow start, MSS²/cwnd in congestion
-    /// avoidance (RFC 5681, §3.1, eq. 3; ns-2, ns-3's `TcpNewReno`).
+    /// Per ACK, whatever it acknowledges: one segment per ACK in slow start, MSS²/cwnd in
+    /// congestion avoidance (RFC 5681, §3.1, eq. 3; ns-2, ns-3's `TcpNewReno`).
     PerAck,
     /// Per segment that an ACK newly acknowledges, cumulatively or selectively, if it advances
     /// snd.una (Linux's `tcp_slow_start` and `tcp_cong_avoid_ai`, with `tcp_cong_control`'s
@@ -64,12 +65,12 @@ impl Window {
     }
 }
 
-/// The acknowledged data that count for growth.
+/// The acknowledged data by which the window may grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acked {
-    /// Bytes of the stream.
+    /// The number of acknowledged bytes of the stream.
     pub bytes: u64,
-    /// Full-sized segments among them. The bytes of a partial segment are carried over to the next
-    /// ACK.
+    /// The number of full-sized segments among these bytes. The bytes of a partial segment are
+    /// carried over to the next ACK.
     pub segments: u64,
 }

@@ -1,14 +1,14 @@
 //! Careful Resume (draft-ietf-tsvwg-careful-resume): extends slow start by the path state that an
 //! earlier connection saved.
 //!
-//! When its initial window is acknowledged and the round trip resembles the saved one, the sender
-//! jumps to half of the saved window and paces it over a round trip. The result is known a round
-//! trip later. The window is then set to the data in flight or, if anything was lost or marked, to
-//! at most half of the data that arrived.
+//! When its initial window is acknowledged and the round-trip time is similar to the saved one, the
+//! sender increases the window to half of the saved window and paces it over a round trip. The
+//! result is known a round trip later. The window is then set to the data in flight. If a packet
+//! was lost or congestion-marked, it is set to at most half of the data that arrived.
 //!
-//! The draft's text was read from the quotations in picoquic's implementation
-//! (`picoquic_cr_enter_…`). The bounds of the round trip are the draft's from memory: half and ten
-//! times the saved one.
+//! The text of the draft is known from the quotations in picoquic's implementation
+//! (`picoquic_cr_enter_…`). The bounds of the round-trip time, half and ten times the saved one,
+//! are from memory and unverified.
 
 use crate::cc::Window;
 use acklab_base::{Bytes, Duration, Instant};
@@ -22,37 +22,37 @@ pub struct Saved {
     /// `saved_cwnd`: the congestion window.
     #[schemars(example = "1MB")]
     pub cwnd: Bytes,
-    /// `saved_rtt`: the minimum round trip.
+    /// `saved_rtt`: the minimum round-trip time.
     #[schemars(example = "600ms")]
     pub rtt: Duration,
 }
 
-/// The saved round trip is confirmed if the present one is at least half of it and below ten times
-/// it.
+/// The saved round-trip time is confirmed if the current one is at least half of it and below ten
+/// times it.
 const SHORTEST: u64 = 2;
 const LONGEST: u64 = 10;
-/// The divisor of the maximum jump (a part of the saved window), and of the window after a retreat
-/// (a part of the arrived data).
+/// The divisor of the saved window, which yields the maximum jump. Also the divisor of the arrived
+/// data, which yields the window after a retreat.
 const HALF: u64 = 2;
 
-/// The evidence on a jump, after an acknowledgment or a timer. Sizes are bytes.
+/// The evidence about a jump, after an acknowledgment or a timer. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct View {
-    /// The present.
+    /// The current time.
     pub now: Instant,
-    /// The newly acknowledged bytes.
+    /// The number of newly acknowledged bytes.
     pub delivered: u64,
-    /// The bytes acknowledged since the connection began.
+    /// The number of bytes acknowledged since the connection began.
     pub total_delivered: u64,
-    /// The bytes in flight.
+    /// The number of bytes in flight.
     pub in_flight: u64,
     /// The largest packet number acknowledged so far.
     pub largest_acknowledged: Option<u64>,
     /// The number of the next packet.
     pub next_number: u64,
-    /// The minimum round trip.
+    /// The minimum round-trip time.
     pub min_rtt: Option<Duration>,
-    /// `true` if packets were lost or marked.
+    /// `true` if packets were lost or congestion-marked.
     pub is_congested: bool,
     /// `true` if the window limits sending.
     pub is_limited: bool,
@@ -60,17 +60,17 @@ pub struct View {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Compares the saved parameters with the path.
+    /// The sender compares the saved parameters with the path.
     Reconnaissance,
-    /// The window has jumped at this instant. The first packet beyond the data in flight has this
-    /// number.
+    /// The window has jumped at `since`. `first` is the number of the first packet beyond the data
+    /// then in flight.
     Unvalidated { since: Instant, first: u64 },
-    /// The additional packets, up to this number, are being acknowledged.
+    /// The additional packets, up to the number `last`, are being acknowledged.
     Validating { last: u64 },
-    /// A packet was lost or marked. The remaining additional packets, up to this number, are being
-    /// acknowledged.
+    /// A packet was lost or congestion-marked. The remaining additional packets, up to the number
+    /// `last`, are being acknowledged.
     SafeRetreat { last: u64 },
-    /// The controller continues alone.
+    /// Careful Resume has ended, and only the controller sets the window.
     Normal,
 }
 
@@ -80,7 +80,7 @@ pub(super) struct CarefulResume {
     saved: Saved,
     initial_window: u64,
     phase: Phase,
-    /// `PipeSize`: the bytes that are known to fit into the path.
+    /// `PipeSize`: the number of bytes that are known to fit into the path.
     pipe: u64,
 }
 
@@ -89,8 +89,8 @@ impl CarefulResume {
         Self { saved, initial_window, phase: Phase::Reconnaissance, pipe: 0 }
     }
 
-    /// Processes an acknowledgment or a timer after the controller. Its window is `window` now and
-    /// was `before`.
+    /// Processes an acknowledgment or a timer after the controller has processed it. The controller
+    /// has changed the window from `before` to `window`.
     pub(super) fn update(&mut self, window: &mut Window, before: u64, view: &View) {
         if self.phase == Phase::Normal {
             return;
@@ -253,7 +253,7 @@ mod tests {
         let mut bench = Bench::new();
         bench.update(|_| {});
         bench.update(|view| (view.in_flight, view.next_number, view.largest_acknowledged) = (150 * MSS, 180, Some(30)));
-        // 20 packets were in flight, and three times ten have arrived since.
+        // 20 packets were in flight, and three times ten packets have arrived since.
         assert_eq!(bench.update(|view| (view.is_congested, view.next_number) = (true, 180)), 20);
         assert_eq!(bench.resume.phase, Phase::SafeRetreat { last: 179 });
         bench.update(|view| (view.is_congested, view.largest_acknowledged) = (true, Some(150)));

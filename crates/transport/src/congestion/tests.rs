@@ -50,8 +50,8 @@ fn persistent_congestion_leaves_the_threshold_of_its_loss() {
     assert_eq!((congestion.window().cwnd, congestion.window().ssthresh), (2 * MSS, 50 * MSS));
 }
 
-/// RFC 9002, §7.3.2: the window is halved, however much of it the ACK acknowledges that reports the
-/// loss.
+/// RFC 9002, §7.3.2: the window is halved, however many bytes the ACK that reports the loss
+/// acknowledges.
 #[test]
 fn a_loss_halves_the_window_whatever_is_in_flight() {
     for in_flight in [0, 50 * MSS, 99 * MSS] {
@@ -61,7 +61,7 @@ fn a_loss_halves_the_window_whatever_is_in_flight() {
     }
 }
 
-/// The threshold also stays if an earlier loss of the round trip has reduced the window.
+/// The threshold also remains if an earlier loss of the round trip has reduced the window.
 #[test]
 fn persistent_congestion_after_a_reduction_leaves_the_threshold() {
     let mut congestion = newreno();

@@ -5,7 +5,7 @@ use super::pages::Pages;
 use crate::ack::Ranges;
 use std::collections::{TryReserveError, VecDeque};
 
-/// Appends bytes to the last block as far as it has room, and then to new blocks.
+/// Appends bytes to the last block until it is full, and then to new blocks.
 fn append(blocks: &mut VecDeque<Vec<u8>>, mut octets: &[u8]) -> Result<(), TryReserveError> {
     while !octets.is_empty() {
         let room = blocks.back().map_or(0, |block| block.capacity().min(BLOCK).saturating_sub(block.len()));
@@ -30,8 +30,7 @@ fn append(blocks: &mut VecDeque<Vec<u8>>, mut octets: &[u8]) -> Result<(), TryRe
 #[derive(Clone, Debug, Default)]
 pub struct Arrived {
     start: u64,
-    /// Contiguous bytes from `start` on. The first `place` bytes of the first block were already
-    /// read.
+    /// Contiguous bytes from `start` on. The first `place` bytes of the first block have been read.
     blocks: VecDeque<Vec<u8>>,
     place: usize,
     /// The offsets that have arrived.
@@ -48,10 +47,10 @@ impl Arrived {
     }
 
     /// Stores bytes that begin at `offset`, and drops those that arrived before. The endpoint's
-    /// receive window bounds how far ahead they lie, and therefore the memory.
+    /// receive window limits the distance between `start` and `offset`, and therefore the memory.
     ///
     /// # Errors
-    /// If the host has no memory for them. The stream cannot continue.
+    /// If the host has no memory for the bytes. The stream cannot continue.
     #[inline]
     pub fn put(&mut self, offset: u64, octets: &[u8]) -> Result<(), TryReserveError> {
         let (next, end) = (self.held.next(), offset + octets.len() as u64);
@@ -80,7 +79,7 @@ impl Arrived {
         self.join(end)
     }
 
-    /// Uses this memory for the next arrival, if a block is needed.
+    /// Calls `memory` if a new block is needed for the next arrival, and uses its result.
     pub fn offer(&mut self, memory: impl FnOnce() -> Option<Vec<u8>>) {
         if self.blocks.is_empty()
             && let Some(mut block) = memory()
@@ -97,7 +96,8 @@ impl Arrived {
         Ok(())
     }
 
-    /// Moves following bytes into blocks. All bytes up to `end` are in blocks already.
+    /// Moves bytes that follow `end` without a gap into blocks. All bytes up to `end` are in blocks
+    /// already.
     #[inline]
     fn join(&mut self, end: u64) -> Result<(), TryReserveError> {
         let _ = self.held.insert(self.held.next()..end);
@@ -116,7 +116,7 @@ impl Arrived {
         Ok(())
     }
 
-    /// Drops the next `count` bytes, which the endpoint counts as read.
+    /// Drops the next `count` bytes, which the endpoint has recorded as read.
     ///
     /// # Panics
     /// If fewer contiguous bytes are available.
@@ -124,7 +124,7 @@ impl Arrived {
         self.give(count, |_| ());
     }
 
-    /// Moves the next `count` bytes, which the endpoint counts as read, to the end of `to`.
+    /// Moves the next `count` bytes, which the endpoint has recorded as read, to the end of `to`.
     ///
     /// # Panics
     /// If fewer contiguous bytes are available.
@@ -132,7 +132,8 @@ impl Arrived {
         self.give(count, |octets| to.extend_from_slice(octets));
     }
 
-    /// Passes the next `count` bytes, which the endpoint counts as read, to `to`, piece by piece.
+    /// Passes the next `count` bytes, which the endpoint has recorded as read, to `to`, piece by
+    /// piece.
     ///
     /// # Panics
     /// If fewer contiguous bytes are available.
@@ -197,8 +198,8 @@ mod tests {
         assert_eq!((blocks.concat(), arrived.start()), (all, 100));
     }
 
-    /// Every second byte of a window arrives as a single byte. Separate pieces would take fifty
-    /// times the memory.
+    /// Every second byte of a window arrives as a single byte. Storing each piece separately would
+    /// take fifty times the memory.
     #[test]
     fn small_pieces_take_no_more_memory_than_the_window() {
         const WINDOW: u64 = 1 << 20;

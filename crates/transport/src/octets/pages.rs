@@ -6,13 +6,14 @@
 use std::collections::{BTreeMap, TryReserveError};
 use std::ops::Range;
 
-/// The bytes of a page. Chosen: a page of memory, and two packets of Ethernet.
+/// The number of bytes of a page. Chosen: a page of memory, and two packets of Ethernet.
 pub(super) const PAGE: u64 = 4096;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages(BTreeMap<u64, Vec<u8>>);
 
-/// Splits `range` at the bounds of pages. Returns the page and the place in it of each part.
+/// Splits `range` at the bounds of pages. Returns, for each part, its page and its range within the
+/// page.
 fn parts(range: Range<u64>) -> impl Iterator<Item = (u64, Range<usize>)> {
     let pages = if range.is_empty() { 0..0 } else { range.start / PAGE..range.end.div_ceil(PAGE) };
     pages.map(move |page| {
@@ -26,7 +27,7 @@ impl Pages {
     /// Stores bytes that begin at `offset`.
     ///
     /// # Errors
-    /// If the host has no memory for them. A part of them may be stored.
+    /// If the host has no memory for the bytes. Some of them may be stored.
     pub(super) fn write(&mut self, offset: u64, mut octets: &[u8]) -> Result<(), TryReserveError> {
         for (page, place) in parts(offset..offset + octets.len() as u64) {
             let (head, tail) = octets.split_at(place.len());

@@ -16,8 +16,8 @@ impl<B: AsRef<[u8]>> Block<B> {
     }
 }
 
-/// The bytes that an application has written, from the first that the peer has not acknowledged.
-/// They lie in blocks of the driver's own type.
+/// The bytes that an application has written, from the first byte that the peer has not
+/// acknowledged. They are stored in blocks of a type that the driver defines.
 #[derive(Clone, Debug)]
 pub struct Written<B = Vec<u8>> {
     start: u64,
@@ -35,26 +35,26 @@ impl<B> Default for Written<B> {
 }
 
 impl Written {
-    /// Stores a copy of written bytes, as far as the endpoint has accepted them.
+    /// Stores a copy of written bytes that the endpoint has accepted.
     pub fn append(&mut self, octets: &[u8]) {
         self.push(octets.to_vec());
     }
 }
 
 impl<B: AsRef<[u8]>> Written<B> {
-    /// Returns the offset behind the last byte.
+    /// Returns the offset after the last byte.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.end
     }
 
-    /// Returns the stored bytes.
+    /// Returns the number of stored bytes.
     #[must_use]
     pub const fn kept(&self) -> usize {
         (self.end - self.start) as usize
     }
 
-    /// Stores a written block, as far as the endpoint has accepted it.
+    /// Stores a written block whose bytes the endpoint has accepted.
     pub fn push(&mut self, octets: B) {
         let length = octets.as_ref().len() as u64;
         if length > 0 {
@@ -125,7 +125,8 @@ mod tests {
         for free in 0..60 {
             let mut written = Written::default();
             all.chunks(7).for_each(|block| written.push(block.to_vec()));
-            // Each copy begins where another one ended, before its bytes were freed.
+            // Each copy begins where a previous copy ended, before the bytes of that copy were
+            // freed.
             for (before, start) in (0..60).flat_map(|before| (free..60).map(move |start| (before, start))) {
                 let mut written = written.clone();
                 let mut copied = Vec::new();

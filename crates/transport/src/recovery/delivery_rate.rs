@@ -1,39 +1,42 @@
 //! Measures the delivery rate (draft-ietf-ccwg-bbr, §4.1;
 //! draft-cheng-iccrg-delivery-rate-estimation; Linux's `tcp_rate.c`).
 //!
-//! Each transmission carries a [`Stamp`] of the data delivered when it left. A [`Sample`] is the
-//! data delivered between that and its acknowledgment, divided by a time. The time is the longer of
-//! the times in which the data were sent and acknowledged. So neither a burst of packets nor one of
-//! ACKs looks like bandwidth.
+//! Each transmission has a [`Stamp`], which records how much data had been delivered when it was
+//! sent. A [`Sample`] covers the period from that time to the acknowledgment of the transmission.
+//! It contains the data delivered in this period. They are divided by the longer of two times: that
+//! in which the data were sent, and that in which they were acknowledged. So neither a burst of
+//! packets nor a burst of ACKs looks like bandwidth.
 
 use acklab_base::{Duration, Instant, mul_div};
 
-/// The state of the connection when a transmission left.
+/// The state of the connection when a transmission was sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamp {
-    /// P.delivered: the bytes delivered.
+    /// P.delivered: the number of bytes delivered.
     pub delivered: u64,
-    /// P.delivered_time: when that last changed.
+    /// P.delivered_time: the time at which P.delivered last changed.
     pub delivered_at: Instant,
-    /// P.first_send_time: the start of the sending that this transmission's sample covers.
+    /// P.first_send_time: the start of the period of sending that this transmission's sample
+    /// covers.
     pub first_sent_at: Instant,
-    /// P.tx_in_flight: the bytes in flight, including this transmission.
+    /// P.tx_in_flight: the number of bytes in flight, including this transmission.
     pub in_flight: u64,
-    /// P.lost: the bytes marked lost.
+    /// P.lost: the number of bytes marked lost.
     pub lost: u64,
-    /// P.is_app_limited: the application had nothing more to send.
+    /// P.is_app_limited: `true` if the application had nothing more to send.
     pub is_app_limited: bool,
-    /// The arrival of the last delivered data, by the receiver's clock; zero if it is not reported.
+    /// The arrival of the last delivered data, by the receiver's clock; zero if the receiver does
+    /// not report it.
     pub received_at: Duration,
 }
 
-/// The last sent transmission among those that an ACK newly acknowledges.
+/// The transmission that was sent last among those that an ACK newly acknowledges.
 #[derive(Clone, Copy, Debug)]
 pub struct Newest {
-    /// When it was sent.
+    /// The time at which it was sent.
     pub at: Instant,
-    /// Its number, counted over the connection. RFC 8985 orders transmissions of one instant by
-    /// sequence number instead.
+    /// The number of the transmission in the connection. RFC 8985 orders transmissions of one
+    /// instant by sequence number instead.
     pub number: u64,
     /// `true` for a retransmission.
     pub is_retransmission: bool,
@@ -42,34 +45,36 @@ pub struct Newest {
 /// RS: the rate sample of one ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// RS.delivered: the bytes delivered over the interval.
+    /// RS.delivered: the number of bytes delivered in the interval.
     pub delivered: u64,
-    /// RS.interval.
+    /// RS.interval: the interval of the sample.
     pub interval: Duration,
-    /// The bytes delivered since the newest transmission left. `delivered` differs if the receiver
-    /// reports the rate over its own interval.
+    /// The number of bytes delivered since the newest transmission was sent. `delivered` differs if
+    /// the receiver reports the rate over an interval of its choice.
     pub volume: u64,
-    /// RS.send_elapsed: the time in which they were sent, without the time until their
-    /// acknowledgment.
+    /// RS.send_elapsed: the time in which the delivered bytes were sent, without the time until
+    /// their acknowledgment.
     pub send_elapsed: Duration,
-    /// The interval that the receiver reports, if it reports the rate, without bounds.
+    /// The interval that the receiver reports, without adjustment, if the receiver reports the
+    /// rate.
     pub reported_interval: Option<Duration>,
-    /// RS.prior_delivered: the total bytes delivered when the newest transmission left. A round
-    /// trip ends with the first ACK of data that left after it had begun.
+    /// RS.prior_delivered: the total number of bytes delivered when the newest transmission was
+    /// sent. A round trip ends with the first ACK of data that were sent after the round trip
+    /// began.
     pub prior_delivered: u64,
-    /// RS.tx_in_flight: the bytes in flight when the newest transmission left.
+    /// RS.tx_in_flight: the number of bytes in flight when the newest transmission was sent.
     pub tx_in_flight: u64,
-    /// RS.lost: the bytes marked lost since it left.
+    /// RS.lost: the number of bytes marked lost since the newest transmission was sent.
     pub lost: u64,
     /// RS.is_app_limited: `true` if the application may have limited the rate.
     pub is_app_limited: bool,
-    /// `true` if the newest transmission was a retransmission. Its round trip is then ambiguous
-    /// (Karn).
+    /// `true` if the newest transmission was a retransmission. Its round-trip time is then
+    /// ambiguous (Karn's algorithm).
     pub is_retransmission: bool,
-    /// The time from the newest transmission's departure to now.
+    /// The time since the newest transmission was sent.
     pub rtt: Duration,
-    /// The time from the end of the application's last idle period to the newest transmission's
-    /// departure.
+    /// The time from the end of the application's last idle period to the sending of the newest
+    /// transmission.
     pub since_silence: Duration,
 }
 
@@ -80,15 +85,16 @@ impl Sample {
         mul_div(self.delivered, 8_000_000_000, if self.interval.is_zero() { 1 } else { self.interval.as_nanos() })
     }
 
-    /// Returns the sample of a receiver that reports `delivered` bytes in `interval`, over the same
-    /// transmissions.
+    /// Returns the sample with the rate of the receiver, which reports `delivered` bytes in
+    /// `interval`, over the same transmissions.
     ///
-    /// Its rate is at most the sending rate: nothing is delivered faster than it was sent
-    /// (delivery_rate = min(send_rate, ack_rate), draft-cheng-iccrg-delivery-rate-estimation,
-    /// §2.2). Packets that are held and released together would exceed it, and a receiver can
-    /// report any value. A sending time below the minimum round trip `min_rtt` counts as that,
-    /// because the sender's own sample would be noise (§3.3, there). An interval that includes an
-    /// idle period of the application has the application's rate.
+    /// The returned rate is at most the sending rate, because nothing is delivered faster than it
+    /// was sent (delivery_rate = min(send_rate, ack_rate),
+    /// draft-cheng-iccrg-delivery-rate-estimation, §2.2). Packets that are delayed and released
+    /// together would exceed the sending rate, and a receiver can report any value. A sending time
+    /// below the minimum round-trip time `min_rtt` is replaced by `min_rtt`, because the sender's
+    /// sample would be noise (§3.3 of the draft). An interval that includes an idle period of the
+    /// application has the application's rate.
     #[must_use]
     pub fn reported(self, delivered: u64, interval: Duration, min_rtt: Duration) -> Self {
         if self.delivered == 0 {
@@ -102,36 +108,37 @@ impl Sample {
     }
 }
 
-/// C: the connection's side of the estimate.
+/// C: the connection's state of the estimate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sampler {
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
     lost: u64,
-    /// The arrival of the last delivered data, by the receiver's clock; zero if it is not reported.
+    /// The arrival of the last delivered data, by the receiver's clock; zero if the receiver does
+    /// not report it.
     received_at: Duration,
-    /// When sending resumed after an idle period of the application.
+    /// The time at which sending resumed after an idle period of the application.
     resumed_at: Option<Instant>,
-    /// C.app_limited: the total of delivered bytes at which the last application-limited
-    /// transmission has left the pipe; zero if there is none.
+    /// C.app_limited: the total number of delivered bytes at which the last application-limited
+    /// transmission is delivered; zero if there is no such transmission.
     app_limited_until: u64,
 }
 
 impl Sampler {
-    /// Returns C.delivered: the total of delivered bytes.
+    /// Returns C.delivered: the total number of delivered bytes.
     #[must_use]
     pub const fn delivered(&self) -> u64 {
         self.delivered
     }
 
-    /// Returns C.lost: the total of bytes marked lost.
+    /// Returns C.lost: the total number of bytes marked lost.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Returns `true` if sending is application-limited at present.
+    /// Returns `true` if sending is application-limited now.
     #[must_use]
     pub const fn is_app_limited(&self) -> bool {
         self.app_limited_until > 0
@@ -157,9 +164,10 @@ impl Sampler {
         }
     }
 
-    /// Sets the arrival of the newest data of the next ACK: `received_at`, by the receiver's clock,
-    /// or zero if it is not reported. The difference of two such times replaces that of the ACKs'
-    /// arrivals, because it excludes delays of ACKs.
+    /// Sets the arrival time of the newest data that the next ACK acknowledges: `received_at`, by
+    /// the receiver's clock, or zero if the receiver does not report it. The difference of two of
+    /// these times replaces the difference of the ACKs' arrival times, because it excludes delays
+    /// of ACKs.
     pub const fn on_receive_time(&mut self, received_at: Duration) {
         self.received_at = received_at;
     }
@@ -234,8 +242,8 @@ mod tests {
         Newest { at: at(sent_us), number: 1, is_retransmission: false }
     }
 
-    /// Ten segments leave a millisecond apart. Their ACKs arrive 20 ms later, all at once. The rate
-    /// is the sending rate.
+    /// Ten segments are sent a millisecond apart. Their ACKs arrive 20 ms later, all together. The
+    /// rate is the sending rate.
     #[test]
     fn a_burst_of_acks_is_no_bandwidth() {
         let mut sampler = Sampler::default();
@@ -254,8 +262,8 @@ mod tests {
         assert_eq!(sample.prior_delivered, 10 * MSS);
     }
 
-    /// Ten segments leave a millisecond apart, in a round trip of 10 ms. The rate is 8 Mbps,
-    /// whatever the receiver reports.
+    /// Ten segments are sent a millisecond apart, with a round-trip time of 10 ms. The rate is 8
+    /// Mbps, whatever the receiver reports.
     #[test]
     fn no_receiver_is_faster_than_the_sender() {
         let (ms, min_rtt) = (Duration::from_millis(1), Duration::from_millis(10));
@@ -271,8 +279,8 @@ mod tests {
         assert_eq!(mbps(burst.reported(5 * MSS, ms, min_rtt)), 8, "all at once: in a round trip");
     }
 
-    /// A thousand bytes arrive per millisecond. The ACKs of ten milliseconds arrive together, the
-    /// second group 9 ms late. By the receiver's clock, the rate is unchanged.
+    /// 1000 bytes arrive per millisecond. The ACKs of ten milliseconds arrive together, the second
+    /// group 9 ms late. By the receiver's clock, the rate is unchanged.
     #[test]
     fn a_receiver_that_tells_when_data_came_is_not_thought_slow_for_a_late_ack() {
         let rate = |tells: bool| {

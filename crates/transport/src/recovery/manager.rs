@@ -1,9 +1,9 @@
 //! Loss recovery of a connection whose packets are numbered (RFC 9002), with its congestion
 //! control.
 //!
-//! A [`Manager`] owns the [packets](super::packets) of each packet number space, the round-trip
-//! times, the count of probe timeouts and [`Congestion`]. It does not interpret the contents of
-//! packets; its owner, the [`Context`], processes their outcomes.
+//! A [`Manager`] contains the [packets](super::packets) of each packet number space, the round-trip
+//! times, the number of probe timeouts and [`Congestion`]. It does not interpret the contents of
+//! packets. The [`Context`], which owns the manager, processes the outcomes of packets.
 //!
 //! The owner of a manager calls, for each feedback: [`acknowledge`](Manager::acknowledge), then
 //! [`detect`](Manager::detect) or [`lose`](Manager::lose), then [`settle`](Manager::settle), which
@@ -24,7 +24,7 @@ pub trait Context<T> {
     /// its outcome.
     fn on_acked(&mut self, number: u64, packet: &Packet<T>) -> bool;
 
-    /// Processes the loss of a packet. Returns `true` if the loss is a sign of congestion.
+    /// Processes the loss of a packet. Returns `true` if the loss indicates congestion.
     fn on_lost(&mut self, lost: Lost<T>) -> bool;
 
     /// Returns the size of a full packet, if the acknowledgments and losses may have changed it.
@@ -36,8 +36,8 @@ pub trait Context<T> {
     /// Processes persistent congestion: the window is no longer valid (RFC 9002, §7.6).
     fn on_persistent_congestion(&mut self) {}
 
-    /// Returns the bytes of the first stream that have left so far. A recovery lasts until they are
-    /// acknowledged.
+    /// Returns the number of bytes of the first stream that have been sent. A recovery lasts until
+    /// they are acknowledged.
     fn sent(&self) -> u64;
 
     /// Records an event for observers of the connection.
@@ -47,47 +47,49 @@ pub trait Context<T> {
 /// The source of persistent congestion (RFC 9002, §7.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PersistentCongestion {
-    /// Detected from the lost packets, with this `max_ack_delay` of the peer.
+    /// Detected from the lost packets.
     Detected {
         /// The maximum time for which the peer delays an acknowledgment.
         max_ack_delay: Duration,
     },
-    /// Reported by another implementation.
+    /// Reported by another implementation; `true` if there was persistent congestion.
     Reported(bool),
 }
 
-/// The effect of feedback or a timer, except losses. Sizes are bytes.
+/// The effect of feedback or a timer, except losses. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// The acknowledged packets.
     pub progress: Progress,
-    /// The bytes in flight before it.
+    /// The number of bytes in flight before the feedback or timer.
     pub prior_in_flight: u64,
-    /// The bytes newly reported as marked; `None` if no mark was reported. Zero if the peer does
-    /// not report the amount.
+    /// The number of bytes newly reported as congestion-marked; `None` if no mark was reported.
+    /// Zero if the peer reports marks without their amount.
     pub marked: Option<u64>,
-    /// The delivery rate that the receiver reports: bytes, and the time that they took.
+    /// The delivery rate that the receiver reports: a number of bytes, and the time in which they
+    /// arrived.
     pub rate: Option<(u64, Duration)>,
     /// The source of persistent congestion.
     pub persistent: PersistentCongestion,
 }
 
-/// The bytes in flight.
+/// The number of bytes in flight.
 #[derive(Clone, Copy, Debug)]
 enum InFlight {
-    /// The bytes of all spaces, minus those that have arrived although no feedback listed them.
+    /// The bytes in flight of all spaces, minus the bytes that have arrived although no feedback
+    /// listed them.
     Counted { arrived: u64 },
-    /// As reported by the implementation that sends the packets, updated with later departures and
-    /// losses.
+    /// The number reported by the implementation that sends the packets, updated with later
+    /// transmissions and losses.
     Reported(u64),
 }
 
 /// The counters of one sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Bytes delivered, as congestion control counts them.
+    /// The number of bytes delivered, as congestion control counts them.
     pub delivered: u64,
-    /// Reductions of the window in response to marks.
+    /// The number of window reductions in response to congestion marks.
     pub mark_reductions: u64,
 }
 
@@ -100,11 +102,11 @@ pub struct Manager<T, R, C, const SPACES: usize> {
     first_controlled: usize,
     in_flight: InFlight,
     round_trips: R,
-    /// When the round-trip time was first measured.
+    /// The time at which the round-trip time was first measured.
     measured_at: Option<Instant>,
     /// The number of consecutive probe timeouts.
     pub expiries: Expiries,
-    /// Congestion control, unless another implementation does it.
+    /// Congestion control, unless another implementation provides it.
     pub congestion: C,
     counters: Counters,
     /// Memory that is reused for each feedback.
@@ -173,7 +175,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Sets the bytes in flight, if they are [reported](Self::with_reported_flight).
+    /// Sets the number of bytes in flight, if it is [reported](Self::with_reported_flight).
     pub const fn set_in_flight(&mut self, octets: u64) {
         self.in_flight = InFlight::Reported(octets);
     }
@@ -191,7 +193,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         &self.round_trips
     }
 
-    /// Returns the round-trip times, to take a sample at `now`.
+    /// Returns the round-trip times for a sample at `now`.
     pub const fn round_trips_at(&mut self, now: Instant) -> &mut R {
         if self.measured_at.is_none() {
             self.measured_at = Some(now);
@@ -206,8 +208,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         &self.counters
     }
 
-    /// Records a packet that leaves. If it counts as in flight, congestion control records it too.
-    /// Returns its number.
+    /// Records a packet that is sent. If it counts as in flight, congestion control records it too.
+    /// Returns the packet's number.
     #[inline]
     pub fn send(&mut self, space: usize, packet: Packet<T>, is_retransmission: bool) -> u64 {
         let (now, octets) = (packet.at, packet.octets);
@@ -245,14 +247,13 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].acknowledge(now, ranges, &mut self.acknowledged)
     }
 
-    /// Returns the departures of the packets that [`acknowledge`](Self::acknowledge) has newly
-    /// acknowledged, with their numbers, in the order of the ranges.
+    /// Returns the numbers of the packets that [`acknowledge`](Self::acknowledge) has newly
+    /// acknowledged, and the times at which they were sent, in the order of the ranges.
     pub fn departures(&self) -> impl Iterator<Item = (u64, Instant)> {
         self.acknowledged.iter().map(|(number, packet)| (*number, packet.at))
     }
 
-    /// Treats the packets of a space as acknowledged. Their outcome is neither awaited nor
-    /// reported.
+    /// Treats the packets of a space as acknowledged. Their outcome is not reported.
     pub fn acknowledge_all(&mut self, now: Instant, space: usize) {
         let packets = &mut self.spaces[space];
         let all = std::iter::once(0..packets.next_number());
@@ -288,8 +289,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         }
     }
 
-    /// Returns `true` if the controller receives each in-flight packet of a space, and then waits
-    /// for its outcome.
+    /// Returns `true` if the controller receives each in-flight packet of a space, and then
+    /// requires its outcome.
     fn wants_outcomes(&self, space: usize) -> bool {
         space >= self.first_controlled && self.congestion.get().is_some_and(Congestion::wants_outcomes)
     }
@@ -299,7 +300,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         self.spaces[space].lose(range, &mut self.lost);
     }
 
-    /// Finds the packets of a space that count as lost by now (RFC 9002, §6.1).
+    /// Finds the packets of a space that are considered lost at `now` (RFC 9002, §6.1).
     #[inline]
     pub fn detect(&mut self, now: Instant, space: usize, thresholds: &Thresholds) {
         let Some(estimator) = self.round_trips.estimator() else { return };
@@ -316,8 +317,8 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
         {
             context.push(Event::DatagramSize { octets: size });
         }
-        // A window that the handshake never used up is ignored: losses of the handshake give no
-        // evidence about it.
+        // Persistent congestion is ignored for the window of the handshake, which the handshake
+        // never fills: its losses give no evidence about the window.
         let is_controlled = space >= self.first_controlled;
         let is_persistent = is_controlled && self.control(now, space, report, context);
         self.signals.clear();
@@ -410,7 +411,7 @@ impl<T, R: RoundTripTimes, C: Controlled, const SPACES: usize> Manager<T, R, C, 
     }
 }
 
-/// Returns the outcome of a packet whose fate remains unknown.
+/// Returns the outcome of a packet whose delivery remains unknown.
 const fn unknown<T>(packet: &Packet<T>) -> Transmission {
     Transmission { sent_at: packet.at, outcome: Outcome::Unknown }
 }

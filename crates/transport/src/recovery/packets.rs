@@ -27,21 +27,21 @@ use acklab_base::{Duration, Instant};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// kGranularity (RFC 9002, §6.1.2): the maximum granularity of a timer.
+/// kGranularity (RFC 9002, §6.1.2): the granularity of a timer.
 pub const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// A packet that was sent (RFC 9002, appendix A.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet<T> {
-    /// When it left.
+    /// The time at which it was sent.
     pub at: Instant,
-    /// Its size, as congestion control counts it.
+    /// The size of the packet, as congestion control counts it, in bytes.
     pub octets: u64,
-    /// `true` if the receiver must acknowledge it (RFC 9002, §2).
+    /// `true` if the receiver must acknowledge the packet (RFC 9002, §2).
     pub is_ack_eliciting: bool,
-    /// `true` if it counts as in flight (§2). Packets that only acknowledge do not.
+    /// `true` if the packet counts as in flight (§2). Packets that only acknowledge do not.
     pub is_in_flight: bool,
-    /// Its content.
+    /// The content of the packet.
     pub content: T,
 }
 
@@ -52,8 +52,8 @@ enum State<T> {
     /// (RFC 9000, §21.4).
     Skipped,
     Outstanding(Packet<T>),
-    /// The number was acknowledged, and so was every other number below `until`, except skipped
-    /// ones. Feedback may list the same ranges repeatedly; known numbers are then skipped in one
+    /// The number was acknowledged, and so were all other numbers below `until`, except skipped
+    /// ones. Feedback may list the same ranges repeatedly; known numbers are then passed in one
     /// step.
     Acknowledged {
         until: u64,
@@ -73,25 +73,26 @@ pub struct NeverSent(pub u64);
 /// The effect of one acknowledgment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
-    /// Newly acknowledged packets, including those that were considered lost.
+    /// The number of newly acknowledged packets, including packets that were considered lost.
     pub packets: u64,
-    /// Bytes of those that count as in flight.
+    /// The number of bytes of the packets that count as in flight.
     pub octets: u64,
-    /// The part of these bytes that was considered lost.
+    /// The number of these bytes that were considered lost.
     pub late_octets: u64,
-    /// Packets that were considered lost spuriously (RFC 9002, §6.1).
+    /// The number of packets that were considered lost spuriously (RFC 9002, §6.1).
     pub spuriously_lost: u64,
-    /// The maximum distance of these from the largest number acknowledged before.
+    /// The maximum distance of the spuriously lost packets from the largest number acknowledged
+    /// before.
     pub displacement: u64,
-    /// `true` if a packet was acknowledged after one with a larger number.
+    /// `true` if a packet was acknowledged after a packet with a larger number.
     pub is_reordered: bool,
     /// A sample of the round-trip time. It requires that the largest acknowledged number and an
     /// ack-eliciting packet are newly acknowledged (§5.1).
     pub rtt: Option<Duration>,
-    /// The receiver's delay, which was subtracted from it.
+    /// The receiver's delay, which was subtracted from `rtt`.
     pub waited: Duration,
-    /// The in-flight packet that left last, and its stamp, if stamps are recorded. Other packets
-    /// give no evidence of the delivery rate.
+    /// The in-flight packet that was sent last, and its stamp, if stamps are recorded. Other
+    /// packets give no evidence of the delivery rate.
     pub newest: Option<(Newest, Stamp)>,
     /// The receiver's report on packet arrivals.
     pub received: Received,
@@ -100,17 +101,17 @@ pub struct Progress {
 /// A receiver's report on packet arrivals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// The arrival of the [newest](Progress::newest) packet by the receiver's clock; zero if it is
-    /// not reported.
+    /// The arrival time of the [newest](Progress::newest) packet, by the receiver's clock; zero if
+    /// the receiver does not report it.
     pub newest_at: Duration,
-    /// The minimum of the round trips that its packets would have had with immediate
+    /// The minimum of the round-trip times that the packets would have had with immediate
     /// acknowledgments.
     pub least_rtt: Option<Duration>,
 }
 
 impl Progress {
-    /// Counts the acknowledgment of packet `number`, which was considered lost. `octets` bytes of
-    /// it counted as in flight, and `largest` was the largest number acknowledged before.
+    /// Counts the acknowledgment of packet `number`, which was considered lost. `octets` of its
+    /// bytes counted as in flight. `largest` was the largest number acknowledged before.
     fn count_late(&mut self, number: u64, octets: u64, largest: Option<u64>) {
         self.spuriously_lost += 1;
         self.displacement = self.displacement.max(largest.map_or(0, |largest| largest.saturating_sub(number)));
@@ -122,7 +123,7 @@ impl Progress {
 /// The packets of one number space.
 #[derive(Clone, Debug)]
 pub struct Packets<T> {
-    /// The number of the first entry of `states`.
+    /// The number of the packet that the first entry of `states` describes.
     first: u64,
     /// The state of each number from `first` to the last one used.
     states: VecDeque<State<T>>,
@@ -136,12 +137,14 @@ pub struct Packets<T> {
     acknowledged: u64,
     /// The skipped numbers, in order.
     skipped: VecDeque<u64>,
-    /// The lost numbers below `settled`, in order. Acknowledgments change nothing else there.
+    /// The lost numbers below `settled`, in order. Acknowledgments change no other entries below
+    /// `settled`.
     lost: VecDeque<u64>,
     in_flight: u64,
     ack_eliciting: u64,
     last_ack_eliciting_at: Option<Instant>,
-    /// When packets below the largest acknowledged number will count as lost.
+    /// The time at which the next packet below the largest acknowledged number will be considered
+    /// lost.
     loss_at: Option<Instant>,
 }
 
@@ -166,8 +169,8 @@ impl<T> Default for Packets<T> {
 }
 
 impl<T> Packets<T> {
-    /// Records the stamp of each packet if `keeps_stamps`. Otherwise every returned stamp is the
-    /// default.
+    /// Records the stamp of each packet if `keeps_stamps` is `true`. Otherwise every returned stamp
+    /// is the default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
@@ -185,7 +188,7 @@ impl<T> Packets<T> {
         self.largest_acknowledged
     }
 
-    /// Returns the bytes in flight (`bytes_in_flight` of RFC 9002, appendix B.2).
+    /// Returns the number of bytes in flight (`bytes_in_flight` of RFC 9002, appendix B.2).
     #[must_use]
     pub const fn in_flight(&self) -> u64 {
         self.in_flight
@@ -198,14 +201,14 @@ impl<T> Packets<T> {
         self.ack_eliciting > 0
     }
 
-    /// Returns when the last ack-eliciting packet left.
+    /// Returns the time at which the last ack-eliciting packet was sent.
     #[must_use]
     pub const fn last_ack_eliciting_at(&self) -> Option<Instant> {
         self.last_ack_eliciting_at
     }
 
-    /// Returns the outstanding packets with their numbers, oldest first: a probe repeats the first
-    /// (§6.2.4).
+    /// Returns the outstanding packets with their numbers, oldest first. A probe repeats the first
+    /// packet (§6.2.4).
     pub fn outstanding(&self) -> impl Iterator<Item = (u64, &Packet<T>)> {
         (self.first..).zip(&self.states).skip((self.settled - self.first) as usize).filter_map(|(number, state)| {
             match state {
@@ -215,7 +218,7 @@ impl<T> Packets<T> {
         })
     }
 
-    /// Records a packet that leaves. Returns its number.
+    /// Records a packet that is sent. Returns its number.
     pub fn send(&mut self, packet: Packet<T>, stamp: Stamp) -> u64 {
         let number = self.next_number();
         if packet.is_in_flight {
@@ -229,7 +232,7 @@ impl<T> Packets<T> {
         number
     }
 
-    /// Skips the next number. Returns it.
+    /// Skips the next number and returns it.
     pub fn skip(&mut self) -> u64 {
         let number = self.next_number();
         self.push(State::Skipped, Stamp::default());
@@ -245,7 +248,7 @@ impl<T> Packets<T> {
     }
 
     /// Acknowledges these ranges of numbers. Appends newly acknowledged packets to `acknowledged`,
-    /// except those considered lost, whose content was returned before.
+    /// except packets that were considered lost, whose content was returned before.
     ///
     /// # Errors
     /// If one of the numbers was never used. The state is then unchanged.
@@ -344,7 +347,7 @@ impl<T> Packets<T> {
         if range.end > self.next_number() {
             return Err(NeverSent(range.end - 1));
         }
-        // Skipped numbers lie near the newest ones, where few ranges reach.
+        // Skipped numbers are near the newest numbers, and few ranges include those.
         if self.skipped.back().is_none_or(|last| *last < range.start) {
             return Ok(());
         }
@@ -352,7 +355,7 @@ impl<T> Packets<T> {
         if skipped.is_empty() { Ok(()) } else { Err(NeverSent(self.skipped[skipped.start])) }
     }
 
-    /// Returns the indices of the numbers of `range` among the skipped ones.
+    /// Returns the indices in `skipped` of the numbers of `range`.
     fn skipped_in(&self, range: &Range<u64>) -> Range<usize> {
         let place = |end: u64| self.skipped.partition_point(|number| *number < end);
         place(range.start)..place(range.end)
@@ -366,8 +369,8 @@ impl<T> Packets<T> {
         self.ack_eliciting -= u64::from(packet.is_ack_eliciting);
     }
 
-    /// Removes the lost packets that left before `sent_before`. Other entries are removed only once
-    /// they are acknowledged.
+    /// Removes the lost packets that were sent before `sent_before`. Other entries are removed only
+    /// after they are acknowledged.
     pub fn forget_lost(&mut self, sent_before: Instant) {
         while self.first < self.settled {
             if let Some(State::Lost { at, .. }) = self.states.front()
@@ -381,7 +384,7 @@ impl<T> Packets<T> {
         trim(&mut self.stamps);
     }
 
-    /// Removes everything, as when the keys of a packet number space are discarded (§6.4). Returns
+    /// Removes all packets, as when the keys of a packet number space are discarded (§6.4). Returns
     /// the outstanding packets.
     pub fn abandon(&mut self) -> impl Iterator<Item = Packet<T>> + use<T> {
         self.first = self.next_number();
@@ -409,11 +412,11 @@ impl<T> Packets<T> {
     }
 }
 
-/// The minimum number of entries for which memory is kept.
+/// The minimum number of entries for which memory is retained.
 const MIN_KEPT: usize = 1024;
 
 /// Releases memory if `entries` use at most three eighths of it. A ring buffer cycles through all
-/// of its memory. After an overshooting slow start, that memory would displace the packets
+/// of its memory. After a slow start that overshoots, that memory would displace the packets
 /// themselves from the cache.
 #[inline]
 fn trim<E>(entries: &mut VecDeque<E>) {

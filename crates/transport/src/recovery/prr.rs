@@ -1,12 +1,13 @@
 //! Proportional rate reduction (RFC 9937, which replaces RFC 6937).
 //!
-//! In a recovery, the delivered bytes determine the bytes that may be sent. While pipe is above
-//! ssthresh, they are proportional. Below, they are equal, with one extra segment on safe ACKs.
+//! In a recovery, the number of delivered bytes determines the number of bytes that may be sent.
+//! While pipe is above ssthresh, the two are proportional. Otherwise they are equal, with one extra
+//! segment on safe ACKs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// RecoverFS: the flight to which the reduction is proportional.
+/// RecoverFS: the amount in flight to which the reduction is proportional.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
@@ -15,29 +16,31 @@ pub enum Basis {
     /// `FlightSize` minus the bytes that SACK showed to have left the network before this recovery
     /// (RFC 9937, §6).
     Pipe,
-    /// The window before the loss (Linux's `prior_cwnd`), and its share in whole segments.
+    /// The window before the loss (Linux's `prior_cwnd`). The proportional share is rounded to
+    /// whole segments.
     Window,
 }
 
-/// The bytes that may be sent beyond the delivered ones, once pipe is at or below ssthresh.
+/// The number of bytes that may be sent in addition to the delivered ones, once pipe is at or below
+/// ssthresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// One segment on a safe ACK: snd.una advances and no further loss is seen (RFC 9937, §6;
+    /// One segment on a safe ACK: snd.una advances and no further loss is detected (RFC 9937, §6;
     /// Linux).
     SafeAck,
-    /// On an ACK of a retransmission: the bytes delivered since recovery began minus the bytes
+    /// On an ACK of a retransmission: the bytes delivered since the recovery began, minus the bytes
     /// sent, plus one segment. On other ACKs: the bytes that this ACK delivered (ns-3's
     /// `TcpPrrRecovery`, SSRB).
     RetransmissionAcked,
 }
 
-/// The input of PRR on one ACK of a recovery. Sizes are bytes.
+/// The input of PRR on one ACK of a recovery. Sizes are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The newly acknowledged bytes, cumulatively or selectively.
+    /// The number of newly acknowledged bytes, cumulatively or selectively.
     pub delivered: u64,
-    /// The estimated bytes in flight, after this ACK.
+    /// The estimated number of bytes in flight, after this ACK.
     pub pipe: u64,
     /// The target of the reduction.
     pub ssthresh: u64,
@@ -87,8 +90,8 @@ impl Prr {
                     ahead + if is_safe { self.mss } else { 0 }
                 }
                 Bound::RetransmissionAcked if !retransmission_acked => delivered,
-                // If more was sent than delivered, ns-3's unsigned difference wraps and exceeds the
-                // other operand of its `max`. So the whole difference counts.
+                // If more bytes were sent than delivered, ns-3's unsigned difference wraps and
+                // exceeds the other operand of its `max`. So the whole difference is used.
                 Bound::RetransmissionAcked => match self.delivered.checked_sub(self.out) {
                     Some(ahead) => ahead.max(delivered) + self.mss,
                     None => (self.delivered + self.mss).saturating_sub(self.out),
@@ -112,7 +115,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// One loss in a window of 20, with target 10: one segment is sent per two delivered.
+    /// One segment is lost in a window of 20, with target 10: one segment is sent per two
+    /// delivered.
     #[test]
     fn the_reduction_is_proportional() {
         let mut prr = Prr::new(Bound::SafeAck, MSS, 20 * MSS);
@@ -130,8 +134,8 @@ mod tests {
         assert_eq!(pipe, 10 * MSS);
     }
 
-    /// One segment of five is lost and three are delivered. In Linux, a byte more than a segment is
-    /// two segments.
+    /// One segment of five is lost and three are delivered. In Linux, a segment and one byte are
+    /// rounded up to two segments.
     #[test]
     fn whole_segments_are_rounded_up() {
         let progress = Progress {

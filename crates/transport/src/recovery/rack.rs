@@ -1,8 +1,9 @@
 //! RACK-TLP (RFC 8985): detects losses by time.
 //!
 //! A transmission is lost if a later one has been delivered, and it has been outstanding for longer
-//! than the reordering window. The scoreboard marks losses; [`Rack`] holds the most recent delivery
-//! and the reordering window. [`TailLossProbe`] sends a probe to elicit an ACK when no ACKs arrive.
+//! than the reordering window. The scoreboard marks losses; [`Rack`] stores the most recent
+//! delivery and the reordering window. [`TailLossProbe`] sends a probe to elicit an ACK when no
+//! ACKs arrive.
 
 use super::DUP_THRESH;
 use super::alarm::Alarm;
@@ -18,14 +19,14 @@ const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// RFC 8985, §7.2: the probe timeout before the first measurement.
 const PROBE_WITHOUT_RTT: Duration = Duration::from_secs(1);
 
-/// The segment whose round trip is `RACK.rtt` if an ACK delivers several.
+/// The segment whose round-trip time is `RACK.rtt` if an ACK delivers several segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundTrip {
-    /// The one that left last (RFC 8985, §6.2, step 2).
+    /// The segment that was sent last (RFC 8985, §6.2, step 2).
     Newest,
-    /// The last cumulatively acknowledged one, if there is one, even if SACK reports later ones.
-    /// Linux's `tcp_rack_advance` stores each round trip, and `tcp_clean_rtx_queue` runs after
+    /// The last cumulatively acknowledged segment, if any, even if SACK reports later ones. Linux's
+    /// `tcp_rack_advance` stores each round-trip time, and `tcp_clean_rtx_queue` runs after
     /// `tcp_sacktag_write_queue`.
     LastEntered,
 }
@@ -43,7 +44,7 @@ pub struct Rack {
     steps: u64,
     /// `RACK.reo_wnd_persist`.
     wide_for: u32,
-    /// `RACK.dsack_round`: the window widens once per round trip.
+    /// `RACK.dsack_round`: snd.nxt at the last widening. The window widens once per round trip.
     widened_until: Option<u64>,
     /// The reordering timer (§6.2, step 5).
     pub reordering_timer: Alarm,
@@ -65,7 +66,7 @@ impl Default for Rack {
 
 impl Rack {
     /// Processes a delivery (§6.2, steps 2 and 3). `newest` is the number of the delivered
-    /// transmission that was sent last, and `rtt` is the round trip for the detection.
+    /// transmission that was sent last, and `rtt` is the round-trip time for the detection.
     pub fn on_delivery(&mut self, newest: u64, rtt: Duration, is_reordered: bool) {
         self.reordering_seen |= is_reordered;
         self.rtt = rtt;
@@ -81,7 +82,7 @@ impl Rack {
         }
     }
 
-    /// Records reordering that another part than [`on_delivery`](Self::on_delivery) detected.
+    /// Records reordering that was detected elsewhere than in [`on_delivery`](Self::on_delivery).
     pub const fn on_reordering(&mut self) {
         self.reordering_seen = true;
     }
@@ -92,8 +93,8 @@ impl Rack {
         self.reordering_seen
     }
 
-    /// Processes a D-SACK that undoes a recovery: the window stays wide for one more (Linux's
-    /// `tcp_try_undo_dsack`).
+    /// Processes a D-SACK that undoes a recovery: the window stays wide for one more recovery
+    /// (Linux's `tcp_try_undo_dsack`).
     pub fn on_undone_by_dsack(&mut self) {
         self.wide_for = (self.wide_for + 1).min(WIDE_FOR_RECOVERIES);
     }
@@ -106,8 +107,8 @@ impl Rack {
         }
     }
 
-    /// Returns the reordering window (§6.2, step 4). It is zero during a recovery or with
-    /// `DupThresh` segments SACKed, unless reordering was seen.
+    /// Returns the reordering window (§6.2, step 4). The window is zero during a recovery or with
+    /// `DupThresh` segments SACKed, unless reordering was detected.
     #[must_use]
     pub fn window(
         &self,
@@ -123,13 +124,13 @@ impl Rack {
         srtt.map_or(allowed, |srtt| allowed.min(srtt))
     }
 
-    /// Returns the number of the delivered transmission that left last.
+    /// Returns the number of the delivered transmission that was sent last.
     #[must_use]
     pub const fn newest(&self) -> Option<u64> {
         self.newest
     }
 
-    /// Returns the round trip of that transmission.
+    /// Returns the round-trip time of that transmission.
     #[must_use]
     pub const fn rtt(&self) -> Duration {
         self.rtt
@@ -144,7 +145,7 @@ impl Rack {
 /// A probe in flight (§7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Episode {
-    /// `TLP.end_seq`: snd.nxt when the probe left.
+    /// `TLP.end_seq`: snd.nxt when the probe was sent.
     pub until: u64,
     /// `TLP.is_retrans`: the probe repeated the last segment, because there was no new data.
     pub is_retransmission: bool,
@@ -157,7 +158,7 @@ pub struct TailLossProbe {
     pub timeout: Alarm,
     /// The probe in flight, if there is one.
     pub episode: Option<Episode>,
-    /// `true` if no round-trip time was measured since the last probe left.
+    /// `true` if no round-trip time was measured since the last probe was sent.
     pub awaits_measurement: bool,
 }
 
@@ -166,20 +167,20 @@ pub struct TailLossProbe {
 pub struct ProbeTiming {
     /// SRTT, if it was measured.
     pub srtt: Option<Duration>,
-    /// The unit of the clock that measures it. Round trips of less than a unit usually measure as
-    /// zero.
+    /// The unit of the clock that measures SRTT. Round-trip times of less than a unit usually
+    /// measure as zero.
     pub granularity: Duration,
-    /// `true` if one segment is outstanding.
+    /// `true` if exactly one segment is outstanding.
     pub lone: bool,
     /// The additional slack of the timer itself.
     pub slack: Duration,
-    /// The expiry of the retransmission timer, by which the probe is sent at the latest.
+    /// The expiry of the retransmission timer. The probe is sent no later than this.
     pub timeout: Option<Instant>,
 }
 
 impl TailLossProbe {
-    /// Starts the probe timeout (§7.2): two round trips, each at least the granularity of the clock
-    /// (as in RFC 6298, §2, for the RTO).
+    /// Starts the probe timeout (§7.2): two round-trip times, each at least the granularity of the
+    /// clock (as in RFC 6298, §2, for the RTO).
     pub fn schedule(&mut self, now: Instant, timing: &ProbeTiming) {
         let ProbeTiming { srtt, granularity, lone, slack, timeout } = *timing;
         let timeout_after = match srtt {

@@ -1,9 +1,9 @@
 //! The degree of reordering: the number of segments by which the path may displace a packet
 //! (`reordering` of Linux's `tcp_sock`).
 //!
-//! It replaces `DupThresh` in stacks that measure it. Without SACK, this number of duplicate ACKs
-//! indicates a loss. Above [`DUP_THRESH`], the window grows with all delivered data, in order or
-//! not.
+//! The degree replaces `DupThresh` in stacks that measure it. Without SACK, this number of
+//! duplicate ACKs indicates a loss. If the degree exceeds [`DUP_THRESH`], the window grows with all
+//! delivered data, in order or not.
 
 use super::DUP_THRESH;
 
@@ -43,14 +43,14 @@ impl Reordering {
         }
     }
 
-    /// Processes more duplicate ACKs, without SACK, than segments can have arrived, of
-    /// `outstanding` segments (`tcp_check_reno_reordering`).
+    /// Processes duplicate ACKs, without SACK, that are more than the segments that can have
+    /// arrived. `outstanding` is the number of outstanding segments (`tcp_check_reno_reordering`).
     pub fn on_excess_duplicates(&mut self, outstanding: usize) {
         self.degree = u32::try_from(outstanding).unwrap_or(LARGEST).min(LARGEST);
     }
 
-    /// Lowers the degree after a timeout although enough segments were SACKed, because it was too
-    /// high (`tcp_enter_loss`).
+    /// Lowers the degree after a timeout, because it was too high if enough segments were SACKed
+    /// (`tcp_enter_loss`).
     pub fn on_timeout(&mut self) {
         self.degree = self.degree.min(DUP_THRESH);
     }

@@ -1,6 +1,6 @@
 //! Tracks the retransmissions that D-SACK may still report (RFC 3708, §3).
 //!
-//! A D-SACK of data that left only once reports a copy made by the network. It is evidence of
+//! A D-SACK of data that were sent only once reports a copy made by the network. It is evidence of
 //! neither a spurious retransmission nor a reordering window that is too short.
 
 use std::collections::BTreeMap;
@@ -22,8 +22,7 @@ struct Unreported {
 }
 
 impl Retransmitted {
-    /// Records that `segment` is retransmitted. Segments that end at `oldest` or below are
-    /// forgotten.
+    /// Records that `segment` is retransmitted. Removes segments that end at `oldest` or below.
     pub fn on_retransmission(&mut self, segment: Range<u64>, oldest: u64) {
         while let Some(first) = self.segments.first_entry()
             && first.get().end <= oldest

@@ -13,7 +13,7 @@ pub struct RtoConfig {
     pub initial: Duration,
     /// Lower bound (§2.4).
     pub min: Duration,
-    /// The part of the timeout that the lower bound limits.
+    /// The part of the timeout to which the lower bound applies.
     pub floor: Floor,
     /// Upper bound (§2.5).
     pub max: Duration,
@@ -65,7 +65,8 @@ pub struct Timer {
     alarm: Alarm,
     /// The number of doublings of the timeout (§5.5).
     backoff: u32,
-    /// Expiries since the last ACK that advanced snd.una (Linux's `icsk_retransmits`).
+    /// The number of expiries since the last ACK that advanced snd.una (Linux's
+    /// `icsk_retransmits`).
     expiries: u32,
 }
 
@@ -89,7 +90,7 @@ impl Timer {
         timeout.min(max)
     }
 
-    /// Returns the present timeout, doubled for each consecutive expiry (§5.5).
+    /// Returns the current timeout, doubled for each consecutive expiry (§5.5).
     #[must_use]
     pub fn timeout(&self, rtt: &Estimator) -> Duration {
         let base = self.base(rtt);
@@ -138,8 +139,8 @@ impl Timer {
         self.alarm.set(Some(now + delay));
     }
 
-    /// Returns the expiries since the last restart if the timer has expired. The timer then backs
-    /// off and stops until the next [`start`](Self::start).
+    /// Returns the number of expiries since the last restart if the timer has expired. The timer
+    /// then backs off and stops until the next [`start`](Self::start).
     pub fn expire(&mut self, now: Instant) -> Option<u32> {
         if !self.alarm.expire(now) {
             return None;
@@ -161,7 +162,7 @@ impl Timer {
         self.backoff
     }
 
-    /// Returns when it expires.
+    /// Returns when the timer expires.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.alarm.at()

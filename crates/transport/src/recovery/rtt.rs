@@ -8,8 +8,8 @@ pub enum Deviation {
     /// RTTVAR of RFC 6298, §2.3, with each sample.
     #[default]
     Rfc,
-    /// Linux's `tcp_rtt_estimator`. 4 · RTTVAR rises at once to the largest mean deviation of the
-    /// present round trip (`mdev_max`). It falls once per round trip, by a quarter of the
+    /// Linux's `tcp_rtt_estimator`. 4 · RTTVAR rises immediately to the largest mean deviation of
+    /// the current round trip (`mdev_max`). It falls once per round trip, by a quarter of the
     /// difference, and never below the minimum of the timeout. A sample below SRTT that raises the
     /// mean deviation has an eighth of the usual weight.
     Linux {
@@ -58,7 +58,7 @@ pub struct Estimator {
     rttvar: Duration,
     /// Linux: `mdev_us`, four times the mean deviation.
     mean: Duration,
-    /// Linux: `mdev_max_us`, its maximum in the present round trip.
+    /// Linux: `mdev_max_us`, the maximum of `mdev_us` in the current round trip.
     largest: Duration,
     /// Linux: `rtt_seq`, snd.nxt when the round trip began.
     round_ends: u64,
@@ -80,7 +80,7 @@ impl Estimator {
     }
 
     /// Adds a sample with the `delay` that the receiver reports (RFC 9002, §5.3). Subtracts the
-    /// delay unless the rest would be below the minimum sample. The minimum and the latest sample
+    /// delay unless the result would be below the minimum sample. The minimum and the latest sample
     /// include the delay. Returns the adjusted sample.
     pub fn sample_with_delay(&mut self, rtt: Duration, delay: Duration) -> Duration {
         let adjusted = match self.min {
@@ -92,8 +92,8 @@ impl Estimator {
         adjusted
     }
 
-    /// Adds a sample at snd.una and snd.nxt, with `least` as the sample for the
-    /// [minimum](Self::min) round trip.
+    /// Adds a sample at snd.una and snd.nxt. `least` is the sample for the [minimum](Self::min)
+    /// round-trip time.
     #[inline]
     pub fn sample_at(&mut self, rtt: Duration, least: Duration, una: u64, nxt: u64) {
         match self.deviation {
@@ -210,8 +210,8 @@ mod tests {
         assert_eq!(estimator.srtt(), Some(MS(101)), "88 ms would be below the shortest");
     }
 
-    /// Follows `tcp_rtt_estimator`, computed by hand: `mdev_us` and `rttvar_us` in the kernel's
-    /// units, four times the deviation.
+    /// Follows `tcp_rtt_estimator`, computed by hand. `mdev_us` and `rttvar_us` are in the kernel's
+    /// units: four times the deviation.
     #[test]
     fn the_deviation_of_linux_rises_at_once_and_falls_once_a_round_trip() {
         let mut estimator = Estimator::new(Deviation::Linux { min: MS(200) });
@@ -219,8 +219,8 @@ mod tests {
         assert_eq!((estimator.mean, estimator.deviation()), (MS(200), MS(200)));
         estimator.sample_at(MS(500), MS(500), 500, 1000);
         assert_eq!((estimator.mean, estimator.deviation()), (MS(550), MS(550)), "200 + 400 - 50");
-        // SRTT is 150 ms. An error of 100 ms downwards is less than a quarter of the mean, 137.5
-        // ms: the mean falls by the difference.
+        // SRTT is 150 ms. The sample is 100 ms below SRTT. This error is less than a quarter of the
+        // mean, 137.5 ms, so the mean falls by the difference.
         estimator.sample_at(MS(50), MS(50), 800, 2000);
         assert_eq!((estimator.mean, estimator.deviation()), (Duration::from_micros(512_500), MS(550)));
         // A round trip ends with the maximum still at 550 ms, so nothing falls yet. The next round

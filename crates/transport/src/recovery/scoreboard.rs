@@ -2,7 +2,7 @@
 //!
 //! There is one entry per segment, in stream order. Sums are updated when a segment changes state,
 //! so [`Scoreboard::pipe`] takes constant time. Each search starts where the previous one ended, so
-//! thousands of holes stay cheap.
+//! the cost of thousands of holes is low.
 //!
 //! | file | contents |
 //! |---|---|
@@ -37,11 +37,12 @@ use std::ops::Range;
 /// The treatment of a retransmission that SACK acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SackedRetransmission {
-    /// It has left the network (RFC 6675, §4, `SetPipe`: SACKed bytes are not counted).
+    /// The retransmission has left the network (RFC 6675, §4, `SetPipe`: SACKed bytes are not
+    /// counted).
     #[default]
     LeavesFlight,
-    /// It counts until its cumulative acknowledgment (ns-3's `TcpTxBuffer::Update` does not change
-    /// `m_retrans`).
+    /// The retransmission is counted as in flight until its cumulative acknowledgment (ns-3's
+    /// `TcpTxBuffer::Update` does not change `m_retrans`).
     StaysInFlight,
 }
 
@@ -59,29 +60,30 @@ pub struct Scoreboard {
     sacked: u64,
     sacked_segments: u32,
     lost: u64,
-    /// The estimated bytes of retransmissions in flight.
+    /// The estimated number of bytes of retransmissions in flight.
     retransmitted: u64,
-    /// Bytes marked lost, but not retransmitted since.
+    /// The number of bytes marked lost, but not retransmitted since.
     lost_unsent: u64,
     highest_sacked: u64,
-    /// All data below this are SACKed, lost or retransmitted, or have been examined for loss.
+    /// All data below this offset are SACKed, lost or retransmitted, or have been examined for
+    /// loss.
     examined: u64,
     /// Retransmissions in order: the number of the transmission and the offset of its first byte.
     /// Some entries are obsolete, because the segment has been acknowledged or retransmitted once
     /// more.
     retransmissions: VecDeque<(u64, u64)>,
-    /// No segment below this is lost and waits for its retransmission.
+    /// No segment below this offset is lost and waits for its retransmission.
     next_lost_from: u64,
-    /// Every segment below this is SACKed or retransmitted, or lies above the highest SACK.
+    /// Every segment below this offset is SACKed or retransmitted, or is above the highest SACK.
     next_unsacked_from: u64,
-    /// No segment that begins at or above this was ever retransmitted.
+    /// No segment that begins at or above this offset was ever retransmitted.
     retransmitted_below: u64,
-    /// The SACK blocks of the previous ACK, most of which the next one repeats.
+    /// The SACK blocks of the previous ACK, most of which the next ACK repeats.
     known_blocks: [Range<u64>; 4],
-    /// Without SACK: the bytes that duplicate ACKs have shown to have left the network.
+    /// Without SACK: the number of bytes that have left the network according to duplicate ACKs.
     dup_credit: u64,
     sacked_retransmission: SackedRetransmission,
-    /// The delivery of the ACK in process.
+    /// The delivery of the ACK being processed.
     delivery: Delivery,
     /// Transmissions marked lost since the losses were last drained.
     losses: Vec<Loss>,
@@ -97,26 +99,26 @@ impl Scoreboard {
         Self { sacked_retransmission, ..Self::default() }
     }
 
-    /// Records [`outcomes`](Self::outcomes) if `keeps_outcomes`.
+    /// Records [`outcomes`](Self::outcomes) if `keeps_outcomes` is `true`.
     #[must_use]
     pub fn keeping_outcomes(self, keeps_outcomes: bool) -> Self {
         Self { keeps_outcomes, ..self }
     }
 
-    /// Records the stamp of each transmission if `keeps_stamps`. Otherwise every returned stamp is
-    /// the default.
+    /// Records the stamp of each transmission if `keeps_stamps` is `true`. Otherwise every returned
+    /// stamp is the default.
     #[must_use]
     pub fn keeping_stamps(self, keeps_stamps: bool) -> Self {
         Self { keeps_stamps, ..self }
     }
 
-    /// Returns snd.una: the oldest unacknowledged byte.
+    /// Returns snd.una: the offset of the oldest unacknowledged byte.
     #[must_use]
     pub const fn una(&self) -> u64 {
         self.una
     }
 
-    /// Returns snd.nxt: the next byte that was never sent.
+    /// Returns snd.nxt: the offset of the next byte that was never sent.
     #[must_use]
     pub const fn nxt(&self) -> u64 {
         self.nxt
@@ -128,7 +130,7 @@ impl Scoreboard {
         self.nxt - self.una
     }
 
-    /// Returns the estimated bytes in the network (RFC 6675, §4).
+    /// Returns the estimated number of bytes in the network (RFC 6675, §4).
     #[must_use]
     pub fn pipe(&self) -> u64 {
         (self.flight_size() + self.retransmitted).saturating_sub(self.sacked + self.lost + self.dup_credit)
@@ -140,14 +142,14 @@ impl Scoreboard {
         self.segments.len()
     }
 
-    /// Returns the selectively acknowledged bytes.
+    /// Returns the number of selectively acknowledged bytes.
     #[must_use]
     pub const fn sacked(&self) -> u64 {
         self.sacked
     }
 
-    /// Returns the bytes that have arrived beyond a hole: the SACKed ones or, without SACK, those
-    /// that duplicate ACKs indicate.
+    /// Returns the number of bytes that have arrived beyond a hole: the SACKed bytes or, without
+    /// SACK, the bytes that duplicate ACKs indicate.
     #[must_use]
     pub const fn reported(&self) -> u64 {
         self.sacked + self.dup_credit
@@ -159,7 +161,7 @@ impl Scoreboard {
         self.sacked_segments
     }
 
-    /// Returns the bytes marked lost.
+    /// Returns the number of bytes marked lost.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
@@ -171,7 +173,7 @@ impl Scoreboard {
         self.lost_unsent > 0
     }
 
-    /// Returns the estimated bytes of retransmissions in flight.
+    /// Returns the estimated number of bytes of retransmissions in flight.
     #[must_use]
     pub const fn retransmitted(&self) -> u64 {
         self.retransmitted
@@ -196,14 +198,14 @@ impl Scoreboard {
         self.segments.front().is_some_and(|head| head.retransmitted)
     }
 
-    /// Returns `true` if an acknowledgment may be for one of several transmissions of a segment.
+    /// Returns `true` if an acknowledgment may be for any of several transmissions of a segment.
     #[inline]
     #[must_use]
     pub const fn is_ambiguous(&self) -> bool {
         self.una < self.retransmitted_below
     }
 
-    /// Returns when the oldest outstanding segment last left.
+    /// Returns the time at which the oldest outstanding segment was last sent.
     #[must_use]
     pub fn head_sent_at(&self) -> Option<Instant> {
         self.segments.front().map(|head| head.at)
@@ -252,7 +254,7 @@ impl Scoreboard {
         }
     }
 
-    /// Records that `octets` bytes of new data leave.
+    /// Records that `octets` bytes of new data are sent.
     #[inline]
     pub fn send(&mut self, now: Instant, octets: u64, stamp: Stamp) {
         self.nxt += octets;
@@ -289,9 +291,9 @@ impl Scoreboard {
         }
     }
 
-    /// Counts a duplicate ACK without SACK as the arrival of a segment of `mss` bytes (RFC 9937,
-    /// §6; Linux's `tcp_add_reno_sack`). Returns the bytes that it counts as delivered: less than
-    /// `mss` if duplicates had reached [the maximum](Self::limit_duplicate_credit).
+    /// Treats a duplicate ACK without SACK as the arrival of a segment of `mss` bytes (RFC 9937,
+    /// §6; Linux's `tcp_add_reno_sack`). Returns the number of bytes treated as delivered: less
+    /// than `mss` if duplicates had reached [the maximum](Self::limit_duplicate_credit).
     pub fn duplicate_without_sack(&mut self, mss: u64) -> u64 {
         let before = self.dup_credit;
         self.dup_credit += mss;
@@ -299,9 +301,9 @@ impl Scoreboard {
         self.dup_credit.saturating_sub(before)
     }
 
-    /// Limits the bytes that duplicate ACKs represent to those outstanding and not lost, without
-    /// the missing first segment (Linux's `tcp_limit_reno_sacked`). Returns `true` if they exceeded
-    /// the limit.
+    /// Limits the bytes that duplicate ACKs represent to the bytes that are outstanding and not
+    /// lost, without the missing first segment (Linux's `tcp_limit_reno_sacked`). Returns `true` if
+    /// they exceeded the limit.
     pub fn limit_duplicate_credit(&mut self, mss: u64) -> bool {
         let most = self.flight_size().saturating_sub(self.lost.max(mss));
         let exceeds = self.dup_credit > most;
@@ -309,7 +311,7 @@ impl Scoreboard {
         exceeds
     }
 
-    /// Clears the bytes that duplicate ACKs have shown to have left the network.
+    /// Clears the number of bytes that have left the network according to duplicate ACKs.
     pub const fn clear_duplicate_credit(&mut self) {
         self.dup_credit = 0;
     }
@@ -319,8 +321,8 @@ impl Scoreboard {
         if index == 0 { self.una } else { self.segments[index - 1].end }
     }
 
-    /// Returns the index of the segment that contains `offset`, or the number of segments if that
-    /// was never sent. Full-sized segments are found by division, others by bisection.
+    /// Returns the index of the segment that contains `offset`, or the number of segments if
+    /// `offset` was never sent. Full-sized segments are found by division, others by bisection.
     fn index_at(&self, offset: u64) -> usize {
         if offset <= self.una || offset >= self.nxt {
             return if offset <= self.una { 0 } else { self.segments.len() };

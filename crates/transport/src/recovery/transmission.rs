@@ -1,19 +1,19 @@
-//! Outcomes of transmissions except [losses](super::scoreboard::Loss), for controllers that judge a
-//! sending rate by the outcomes of the transmissions at this rate.
+//! Outcomes of transmissions except [losses](super::scoreboard::Loss), for controllers that
+//! evaluate a sending rate by the outcomes of the transmissions at this rate.
 
 use acklab_base::Instant;
 
 /// The outcome of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It was acknowledged, cumulatively or selectively.
+    /// The transmission was acknowledged, cumulatively or selectively.
     Delivered {
-        /// `true` if it was wrongly reported lost before.
+        /// `true` if the transmission was wrongly reported lost before.
         was_lost: bool,
     },
-    /// The outcome remains unknown. Either its bytes were retransmitted before it was acknowledged
-    /// or lost, so that the acknowledgment is ambiguous. Or its keys were discarded, or it was an
-    /// MTU probe, whose loss does not count as congestion.
+    /// The outcome remains unknown. One cause is that the bytes were retransmitted before they were
+    /// acknowledged or lost, so that the acknowledgment is ambiguous. Other causes are discarded
+    /// keys, and an MTU probe, whose loss does not indicate congestion.
     Unknown,
 }
 
@@ -21,9 +21,9 @@ pub enum Outcome {
 /// loss has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
-    /// When it left.
+    /// The time at which it was sent.
     pub sent_at: Instant,
-    /// Its outcome.
+    /// The outcome of the transmission.
     pub outcome: Outcome,
 }
 
@@ -38,7 +38,7 @@ mod tests {
         Instant::from_nanos(nanos)
     }
 
-    /// Five segments of 100 octets that left at 0, 1, 2, 3 and 4.
+    /// Five segments of 100 bytes that were sent at 0, 1, 2, 3 and 4.
     fn board() -> Scoreboard {
         let mut board = Scoreboard::default().keeping_outcomes(true);
         (0..5).for_each(|k| board.send(at(k), 100, Stamp::default()));

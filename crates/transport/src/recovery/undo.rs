@@ -1,18 +1,18 @@
 //! Detects whether a reduction of the window was spurious.
 //!
-//! It was if D-SACK reports each retransmission as a duplicate (RFC 3708). It also was if the ACK
-//! that fills the hole echoes a timestamp from before the first retransmission (Eifel; RFC 3522).
-//! The response is Linux's: window and threshold are restored (`tcp_undo_cwnd_reduction`); RFC 4015
-//! would increase the flight more slowly.
+//! A reduction was spurious if D-SACK reports each retransmission as a duplicate (RFC 3708). It was
+//! also spurious if the ACK that fills the hole echoes a timestamp from before the first
+//! retransmission (Eifel; RFC 3522). The response is Linux's: window and threshold are restored
+//! (`tcp_undo_cwnd_reduction`). RFC 4015 would increase the amount in flight more slowly.
 
 use std::ops::Range;
 
-/// The last reduction, and the evidence against it.
+/// The state before the last reduction, and the evidence that the reduction was spurious.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Undo {
     before: Option<Before>,
-    /// Retransmissions that no D-SACK has reported, or `None` if there were none since the
-    /// reduction (Linux's `undo_retrans`, where −1 is none).
+    /// The number of retransmissions that no D-SACK has reported, or `None` if there were none
+    /// since the reduction (Linux's `undo_retrans`, where −1 means none).
     unreported: Option<u64>,
     /// The timestamp of the first retransmission.
     first_timestamp: Option<u32>,
@@ -44,7 +44,7 @@ impl Undo {
         self.first_timestamp = self.first_timestamp.or(timestamp);
     }
 
-    /// Processes a D-SACK that reports the `segments` of `duplicate`.
+    /// Processes a D-SACK of `duplicate`, which consists of `segments` segments.
     pub fn on_dsack(&mut self, duplicate: &Range<u64>, segments: u64) {
         if self.before.is_some_and(|before| duplicate.end > before.una) {
             self.unreported = self.unreported.map(|unreported| unreported.saturating_sub(segments));
@@ -65,8 +65,8 @@ impl Undo {
         self.before.is_some() && (self.unreported.is_none() || echo.zip(self.first_timestamp).is_some_and(is_before))
     }
 
-    /// Removes and returns the state before the reduction, if there was one. Afterwards there is
-    /// nothing to undo.
+    /// Removes and returns the state before the reduction, if there was a reduction. Afterwards
+    /// there is nothing to undo.
     pub fn take(&mut self) -> Option<Before> {
         self.before.take()
     }

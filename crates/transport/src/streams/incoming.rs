@@ -1,10 +1,10 @@
-//! The half of a stream that this end receives, and its flow control.
+//! The receiving half of a stream, and its flow control.
 //!
-//! The window moves as the application reads. The transport decides when to report it to the peer.
-//! TACK reports it in each TACK after something arrived, and in an immediate IACK when reading has
-//! released much of it (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK). The paper's "large
-//! volume" means here, as in TCP, that the window doubles (Linux's `__tcp_cleanup_rbuf`). QUIC
-//! reports it when half of it is released.
+//! The window advances as the application reads. The transport decides when to report it to the
+//! peer. TACK reports it in each TACK after an arrival, and in an immediate IACK when the
+//! application has read a large volume (Li et al., SIGCOMM 2020, §4.4: the window-driven IACK).
+//! Here a "large volume" means, as in TCP, that the window doubles (Linux's `__tcp_cleanup_rbuf`).
+//! QUIC reports the window when half of it has been read.
 
 use super::Violation;
 use crate::ack::Ranges;
@@ -12,10 +12,10 @@ use crate::reading::Reading;
 use acklab_wire::sequence::Sequence;
 use std::ops::Range;
 
-/// The bytes of the buffer per range beyond the first gap. Chosen so that the ranges need a
-/// sixteenth of its memory.
+/// The number of bytes of the buffer per permitted range beyond the first gap. Chosen so that the
+/// ranges need a sixteenth of the buffer's memory.
 const RANGE_SHARE: u64 = 256;
-/// The minimum and maximum number of ranges. Both are chosen: the losses of a flight of a hundred
+/// The minimum and maximum number of ranges. Both are chosen: the losses in a flight of a hundred
 /// packets, and 256 KiB of memory, as for packet numbers.
 const MIN_RANGES: u64 = 64;
 pub(crate) const MAX_RANGES: u64 = 1 << 14;
@@ -23,18 +23,18 @@ pub(crate) const MAX_RANGES: u64 = 1 << 14;
 #[derive(Debug)]
 pub(crate) struct Incoming {
     arrived: Ranges,
-    /// The end of the stream, once it is known.
+    /// The offset of the end of the stream, once it is known.
     end: Option<u64>,
     reading: Reading,
-    /// The bytes that the application may leave unread.
+    /// The maximum number of bytes that the application may leave unread.
     buffer: u64,
-    /// `OnDemand`: the bytes that it has read.
+    /// The number of bytes that the application has read, if it reads `OnDemand`.
     read: u64,
     /// The window offered to the peer, as an offset.
     offered: u64,
     /// `true` if a report of the window to the peer is pending.
     owes_window: bool,
-    /// The code of the peer's reset, if it has reset the stream.
+    /// The code of the peer's reset, if the peer has reset the stream.
     reset: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ impl Incoming {
         Self { offered: window, ..self }
     }
 
-    /// Checks that bytes up to `end` are acceptable. If `is_end`, the stream ends there.
+    /// Checks that the peer may send bytes up to `end`. If `is_end`, the stream ends there.
     pub(crate) fn check(&self, end: u64, is_end: bool) -> Result<(), Violation> {
         if end > self.offered {
             return Err(Violation::Window);
@@ -71,14 +71,14 @@ impl Incoming {
         if contradicts { Err(Violation::End) } else { Ok(()) }
     }
 
-    /// Checks that a reset after `size` bytes is acceptable.
+    /// Checks that the peer may reset the stream after `size` bytes.
     pub(crate) fn check_reset(&self, size: u64) -> Result<(), Violation> {
         let highest = self.arrived.end().min(self.end.unwrap_or(u64::MAX));
         let contradicts = self.end.is_some_and(|end| end != size) || size < highest;
         if contradicts { Err(Violation::End) } else { Ok(()) }
     }
 
-    /// Adds arrived bytes. Returns how many of them are new.
+    /// Adds arrived bytes. Returns the number of new bytes.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64, is_end: bool) -> u64 {
         if is_end {
@@ -89,19 +89,20 @@ impl Incoming {
         self.received() - before
     }
 
-    /// Returns the bytes of `range` that have not arrived: one range, except after retransmissions.
+    /// Returns the parts of `range` that have not arrived. There is one part, except after
+    /// retransmissions.
     #[inline]
     pub(crate) fn missing_in(&self, range: Range<u64>) -> Sequence<Range<u64>> {
         self.arrived.missing_in(range).collect()
     }
 
-    /// Processes a reset: the peer sends at most `size` bytes, and not all of them.
+    /// Processes a reset: the peer stops sending. `size` is the final size of the stream.
     pub(crate) fn on_reset(&mut self, size: u64, code: u32) {
         self.end = Some(size);
         self.reset.get_or_insert(code);
     }
 
-    /// Returns the code of the peer's reset, if it has reset the stream.
+    /// Returns the code of the peer's reset, if the peer has reset the stream.
     pub(crate) const fn reset_code(&self) -> Option<u32> {
         self.reset
     }
@@ -109,25 +110,25 @@ impl Incoming {
     /// Returns the number of distinct bytes that have arrived.
     #[inline]
     pub(crate) fn received(&self) -> u64 {
-        // The end of the stream counts as a number, but is not a byte.
+        // The end of the stream has a number, but is not a byte.
         let has_end = self.end.is_some_and(|end| self.arrived.end() > end);
         self.arrived.received() - u64::from(has_end)
     }
 
-    /// Returns `true` if bytes from `start` on would begin a new range although the maximum number
-    /// of ranges is reached.
+    /// Returns `true` if bytes from `start` on would begin a new range when the maximum number of
+    /// ranges is reached.
     pub(crate) fn is_fragmented(&self, start: u64) -> bool {
         let ranges = self.arrived.beyond().len() as u64;
         start > self.arrived.next() && ranges >= (self.buffer / RANGE_SHARE).clamp(MIN_RANGES, MAX_RANGES)
     }
 
-    /// Returns the bytes that have arrived in order.
+    /// Returns the number of bytes that have arrived in order.
     #[inline]
     pub(crate) fn in_order(&self) -> u64 {
         self.end.map_or(self.arrived.next(), |end| self.arrived.next().min(end))
     }
 
-    /// Returns the bytes passed to the application.
+    /// Returns the number of bytes passed to the application.
     #[inline]
     pub(crate) fn delivered(&self) -> u64 {
         match self.reading {
@@ -168,19 +169,18 @@ impl Incoming {
         }
     }
 
-    /// Returns the bytes that the application may leave unread.
+    /// Returns the maximum number of bytes that the application may leave unread.
     pub(crate) const fn buffer(&self) -> u64 {
         self.buffer
     }
 
-    /// Raises the bytes that the application may leave unread to `buffer`, unless they are more
-    /// already.
+    /// Sets the maximum number of unread bytes to `buffer`, unless it is already larger.
     pub(crate) fn grow(&mut self, buffer: u64) {
         self.buffer = self.buffer.max(buffer);
     }
 
-    /// Returns the bytes by which the window has moved since its last report, unless the stream has
-    /// ended.
+    /// Returns the number of bytes by which the window has advanced since its last report. Returns
+    /// zero after the end of the stream.
     pub(crate) fn released(&self) -> u64 {
         if self.end.is_some() { 0 } else { self.window().saturating_sub(self.offered) }
     }
@@ -190,7 +190,8 @@ impl Incoming {
         self.delivered() + self.buffer
     }
 
-    /// Returns `true` if reading has released enough for an immediate report to the peer.
+    /// Returns `true` if the application has read enough for an immediate report of the window to
+    /// the peer.
     pub(crate) fn has_released(&self, mss: u64) -> bool {
         let left = self.offered.saturating_sub(self.in_order());
         let released = self.window().saturating_sub(self.offered);

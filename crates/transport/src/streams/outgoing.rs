@@ -1,4 +1,4 @@
-//! The half of a stream that this end sends.
+//! The sending half of a stream.
 //!
 //! Bytes are numbered by their offset. The end of the stream has the number after the last byte,
 //! like the FIN of TCP, and is acknowledged like a byte.
@@ -10,31 +10,31 @@ use acklab_base::Instant;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Limits how long this end delivers the data of a stream.
+/// The limits on the delivery of a stream's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
-    /// When unacknowledged bytes are abandoned and the stream is reset.
+    /// The time at which unacknowledged bytes are abandoned and the stream is reset, if any.
     pub until: Option<Instant>,
     /// `true` if lost bytes are retransmitted.
     pub retransmits: bool,
 }
 
 impl Lifetime {
-    /// Everything arrives eventually.
+    /// Reliable delivery: no time limit, and lost bytes are retransmitted.
     pub const RELIABLE: Self = Self { until: None, retransmits: true };
 }
 
 /// Why a stream was reset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResetCode {
-    /// Its application has requested it, with this code.
+    /// The application has requested the reset, with this code.
     Application(u32),
-    /// Its [`Lifetime`] has ended.
+    /// The stream's [`Lifetime`] has ended.
     Expired,
 }
 
 impl ResetCode {
-    /// The code of streams whose lifetime has ended; codes of applications lie above.
+    /// The code of streams whose lifetime has ended. The codes of applications are larger.
     const EXPIRED: u32 = 0;
 
     /// Returns the code that a frame carries.
@@ -46,7 +46,7 @@ impl ResetCode {
         }
     }
 
-    /// Returns the reset code of a frame.
+    /// Returns the reason for a reset that a frame's code stands for.
     #[must_use]
     pub const fn of(code: u32) -> Self {
         match code {
@@ -56,10 +56,10 @@ impl ResetCode {
     }
 }
 
-/// The state of a reset of this end.
+/// The state of a reset by this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reset {
-    /// It must be sent, for the first time or again.
+    /// The reset must be sent or retransmitted.
     Due(ResetCode),
     Sent(ResetCode),
     Acknowledged,
@@ -69,16 +69,16 @@ enum Reset {
 pub(crate) struct Outgoing {
     id: u32,
     buffer: SendBuffer,
-    /// The end of the bytes sent so far.
+    /// The offset after the bytes sent so far.
     next: u64,
-    /// `true` if the end was sent.
+    /// `true` if the end of the stream was sent.
     has_sent_end: bool,
     acked: Ranges,
-    /// Bytes to be retransmitted, unless they are acknowledged first.
+    /// The ranges to be retransmitted, unless they are acknowledged first.
     lost: VecDeque<Range<u64>>,
     /// The peer's window, as an offset.
     limit: u64,
-    /// `true` if a request for a larger window is pending.
+    /// `true` if a request to the peer for a larger window is pending.
     asks_for_window: bool,
     lifetime: Lifetime,
     /// `true` if bytes were lost that are not retransmitted.
@@ -103,7 +103,7 @@ impl Outgoing {
         }
     }
 
-    /// Returns the contiguous bytes acknowledged from the start.
+    /// Returns the number of contiguous bytes acknowledged from the start.
     #[inline]
     pub(crate) fn una(&self) -> u64 {
         self.buffer.end().map_or(self.acked.next(), |end| self.acked.next().min(end))
@@ -122,7 +122,7 @@ impl Outgoing {
         self.lost.iter().find_map(missing).unwrap_or(self.next)
     }
 
-    /// Returns the distinct bytes sent so far.
+    /// Returns the number of distinct bytes sent so far.
     pub(crate) const fn sent(&self) -> u64 {
         self.next
     }
@@ -131,7 +131,7 @@ impl Outgoing {
         if self.reset.is_some() { 0 } else { self.buffer.room(self.una()) }
     }
 
-    /// Returns `true` if the application waits for room.
+    /// Returns `true` if the application waits for space in the send buffer.
     pub(crate) fn is_full(&self) -> bool {
         self.reset.is_none() && self.buffer.is_full(self.una())
     }
@@ -171,8 +171,8 @@ impl Outgoing {
         self.reset.is_none() && self.lost.is_empty() && self.next >= self.limit && self.buffer.sendable() > self.next
     }
 
-    /// Returns `true` if the stream is blocked and nothing of it is in flight. Otherwise the
-    /// receiver reports the window after the next arrival.
+    /// Returns `true` if the stream is blocked and none of its bytes are in flight. If bytes are in
+    /// flight, the receiver reports the window after they arrive.
     pub(crate) fn awaits_window(&self) -> bool {
         self.is_blocked() && self.una() >= self.next
     }
@@ -186,7 +186,8 @@ impl Outgoing {
         self.asks_for_window = true;
     }
 
-    /// Returns `true` if a request to the peer for a window is pending, once for each limit.
+    /// Returns `true` if a request to the peer for a window is pending, and clears it. There is one
+    /// request per limit.
     pub(crate) fn take_question(&mut self) -> bool {
         std::mem::take(&mut self.asks_for_window) && self.is_blocked()
     }
@@ -196,13 +197,13 @@ impl Outgoing {
         self.asks_for_window && self.is_blocked()
     }
 
-    /// Returns `true` if it has bytes that may be sent.
+    /// Returns `true` if the stream has bytes that may be sent.
     #[inline]
     pub(crate) fn has_due(&self) -> bool {
         self.has_due_within(u64::MAX)
     }
 
-    /// Returns `true` if it has bytes that may be sent, at most `fresh` of them new.
+    /// Returns `true` if the stream has bytes that may be sent, of which at most `fresh` are new.
     #[inline]
     pub(crate) fn has_due_within(&self, fresh: u64) -> bool {
         if self.reset.is_some() {
@@ -212,7 +213,7 @@ impl Outgoing {
         !self.lost.is_empty() || (fresh > 0 && sendable.min(self.limit) > self.next) || self.owes_end(self.next)
     }
 
-    /// Returns the new bytes that may be sent, at most the `fresh` bytes that the connection
+    /// Returns the number of new bytes that may be sent, at most `fresh`, which the connection
     /// permits.
     pub(crate) fn due_new(&self, fresh: u64) -> u64 {
         if self.reset.is_some() {
@@ -245,19 +246,19 @@ impl Outgoing {
         !self.lost.is_empty()
     }
 
-    /// Returns `true` if the stream ends at `offset` and its end was not sent.
+    /// Returns `true` if the stream ends at `offset` and its end has not been sent.
     #[inline]
     fn owes_end(&self, offset: u64) -> bool {
         !self.has_sent_end && self.buffer.end() == Some(offset)
     }
 
-    /// Returns the next bytes to send, at most `most`.
+    /// Returns the next piece to send, with at most `most` bytes.
     #[inline]
     pub(crate) fn take(&mut self, most: u64) -> Option<Piece> {
         self.take_within(most, u64::MAX)
     }
 
-    /// Returns the next bytes to send, at most `most`, of which at most `fresh` are new.
+    /// Returns the next piece to send, with at most `most` bytes, of which at most `fresh` are new.
     #[inline]
     pub(crate) fn take_within(&mut self, most: u64, fresh: u64) -> Option<Piece> {
         if self.reset.is_some() || most == 0 {
@@ -289,7 +290,7 @@ impl Outgoing {
             let missing = self.acked.first_duplicate(start..range.end).map_or(range.end, |held| held.start);
             let last = self.buffer.end();
             let mut end = missing.min(start + most);
-            // The end of the stream has a number and needs no room.
+            // The end of the stream has a number and needs no space in the packet.
             let is_end = last.is_some_and(|last| missing > last && last <= start + most);
             if is_end {
                 end = missing;
@@ -304,14 +305,14 @@ impl Outgoing {
         None
     }
 
-    /// Returns the acknowledged bytes, in order or not, without the end of the stream.
+    /// Returns the number of acknowledged bytes, in order or not, without the end of the stream.
     #[inline]
     fn acked_octets(&self) -> u64 {
         let is_end_acked = self.buffer.end().is_some_and(|end| self.acked.end() > end);
         self.acked.received() - u64::from(is_end_acked)
     }
 
-    /// Acknowledges a piece. Returns the number of its bytes that were not known to have arrived.
+    /// Acknowledges a piece. Returns the number of its bytes that are newly acknowledged.
     #[inline]
     pub(crate) fn on_acked(&mut self, piece: &Piece) -> u64 {
         let before = self.acked_octets();
@@ -320,8 +321,8 @@ impl Outgoing {
         self.acked_octets() - before
     }
 
-    /// Processes the peer's report that it has everything. Returns the number of bytes that were
-    /// not known to have arrived. A stream whose end was not sent is unchanged.
+    /// Processes the peer's report that all data have arrived. Returns the number of newly
+    /// acknowledged bytes. A stream whose end was not sent is unchanged.
     pub(crate) fn on_all_acked(&mut self) -> u64 {
         let before = self.acked_octets();
         if let Some(end) = self.buffer.end().filter(|_| self.has_sent_end && self.reset.is_none()) {
@@ -345,14 +346,15 @@ impl Outgoing {
         }
     }
 
-    /// Reports missing bytes to the receiver by a reset, once nothing else is outstanding.
+    /// Resets the stream if bytes were abandoned and no others are outstanding. The reset reports
+    /// the missing bytes to the receiver.
     fn reset_if_given_up(&mut self) {
         if self.gave_up && self.is_finished() {
             self.reset.get_or_insert(Reset::Due(ResetCode::Expired));
         }
     }
 
-    /// Schedules the oldest outstanding bytes for retransmission, as a probe.
+    /// Schedules the bytes of the oldest outstanding piece for retransmission, as a probe.
     pub(crate) fn repeat(&mut self, piece: &Piece) {
         if self.reset.is_none() && self.lifetime.retransmits {
             self.lost.push_front(piece.numbers());
@@ -363,14 +365,15 @@ impl Outgoing {
         self.lifetime = lifetime;
     }
 
-    /// Returns when the lifetime ends, if it does and is still relevant.
+    /// Returns when the lifetime ends, if it is limited and the stream is not yet finished or
+    /// reset.
     #[inline]
     pub(crate) fn expires_at(&self) -> Option<Instant> {
         self.lifetime.until.filter(|_| self.reset.is_none() && !self.is_finished())
     }
 
-    /// Resets the stream. If the peer has everything, the stream is unchanged, because there is
-    /// nothing to reset (RFC 9000, §3.1).
+    /// Resets the stream. If the peer has received all data, the stream is unchanged, because there
+    /// is nothing to reset (RFC 9000, §3.1).
     pub(crate) fn reset(&mut self, code: ResetCode) {
         if self.reset.is_none() && !self.is_finished() {
             self.reset = Some(Reset::Due(code));

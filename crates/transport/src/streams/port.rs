@@ -1,4 +1,4 @@
-//! The operations of applications on the streams of a connection, by their ids.
+//! The operations of applications on the streams of a connection, by stream id.
 
 use super::ResetCode;
 use super::table::Table;
@@ -9,7 +9,7 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoStream;
 
-/// A connection with streams, as the operations on them require it.
+/// A connection with streams: the methods that operations on streams require.
 pub(crate) trait Multiplexed {
     /// The transport's state of each stream.
     type Own;
@@ -18,19 +18,19 @@ pub(crate) trait Multiplexed {
 
     fn table_mut(&mut self) -> &mut Table<Self::Own>;
 
-    /// Records that a stream has changed, so that a packet may have to leave.
+    /// Records that a stream has changed, so that a packet may have to be sent.
     fn note_change(&mut self);
 
     /// Opens the next stream of this end, if the peer permits it and the connection is open.
     fn open_next(&mut self) -> Option<u32>;
 
-    /// Reads at most `most` bytes of a stream, and reports the window to the peer if that is
-    /// worthwhile.
+    /// Reads at most `most` bytes of a stream. Reports the window to the peer if it has advanced
+    /// enough.
     fn read_stream(&mut self, now: Instant, stream: u32, most: u64) -> Option<u64>;
 }
 
-/// Operations on streams (RFC 9000, §2.4), by their ids. The
-/// [`StreamPort`](acklab_base::StreamPort) of a connection is that of stream 0.
+/// Operations on streams (RFC 9000, §2.4), by stream id. The
+/// [`StreamPort`](acklab_base::StreamPort) of a connection operates on stream 0.
 pub trait StreamOperations {
     /// Opens a bidirectional stream. Returns its id.
     ///
@@ -41,19 +41,19 @@ pub trait StreamOperations {
     /// Returns the ids of all streams.
     fn stream_ids(&self) -> Vec<u32>;
 
-    /// Returns the bytes that may be written to a stream now.
+    /// Returns the number of bytes that may be written to a stream now.
     fn room_of(&self, stream: u32) -> u64;
 
-    /// Returns the bytes that were written to a stream and have not left.
+    /// Returns the number of bytes that were written to a stream and have not been sent.
     fn unsent_of(&self, stream: u32) -> u64;
 
-    /// Writes `octets` bytes to a stream. Returns how many were accepted.
+    /// Writes `octets` bytes to a stream. Returns the number of accepted bytes.
     ///
     /// # Errors
     /// If there is no such stream.
     fn write_to(&mut self, stream: u32, octets: u64) -> Result<u64, NoStream>;
 
-    /// Ends a stream after the written bytes. Its other half is unchanged.
+    /// Ends the sending half of a stream after the written bytes. The receiving half is unchanged.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -65,19 +65,19 @@ pub trait StreamOperations {
     /// If there is no such stream.
     fn reset_stream(&mut self, stream: u32, code: u32) -> Result<(), NoStream>;
 
-    /// Reads at most `most` bytes of a stream. Returns how many were read.
+    /// Reads at most `most` bytes of a stream. Returns the number of bytes read.
     ///
     /// # Errors
     /// If there is no such stream.
     fn read_from(&mut self, now: Instant, stream: u32, most: u64) -> Result<u64, NoStream>;
 
-    /// Returns the bytes of a stream that may be read now.
+    /// Returns the number of bytes of a stream that may be read now.
     fn readable_of(&self, stream: u32) -> u64;
 
-    /// Returns the bytes of a stream that have arrived, in order or not.
+    /// Returns the number of bytes of a stream that have arrived, in order or not.
     fn received_of(&self, stream: u32) -> u64;
 
-    /// Returns the bytes of a stream that its application has read, in order.
+    /// Returns the number of bytes of a stream that its application has read, in order.
     fn delivered_of(&self, stream: u32) -> u64;
 
     /// Returns `true` if the application has read the stream up to its end.
@@ -86,7 +86,7 @@ pub trait StreamOperations {
     /// Returns `true` if everything up to the end of the stream has arrived.
     fn has_all_of(&self, stream: u32) -> bool;
 
-    /// Returns the code of the peer's reset of a stream, or `None` if it has not reset it.
+    /// Returns the code of the peer's reset of a stream, or `None` without a reset.
     fn reset_of(&self, stream: u32) -> Option<ResetCode>;
 }
 

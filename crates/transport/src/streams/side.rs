@@ -31,7 +31,7 @@ impl Side {
         }
     }
 
-    /// Returns the name used in the names of random streams.
+    /// Returns the name of this side that names of random streams contain.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Client => "client",

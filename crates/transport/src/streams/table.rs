@@ -1,4 +1,4 @@
-//! The streams of a connection, by their ids.
+//! The streams of a connection, by stream id.
 //!
 //! Streams with bytes to send take turns, packet by packet. Stream 0 belongs to the connection
 //! itself: it exists from the start and is never removed. The transport determines which further
@@ -33,20 +33,20 @@ pub(crate) struct Table<T> {
     turn: usize,
     send_buffer: u64,
     receive_buffer: u64,
-    /// The initial window of each of the peer's sending halves, as the handshake reported it.
+    /// The initial window of each sending half of the peer, as this end's handshake reported it.
     announced: u64,
     reading: Reading,
-    /// The initial window of each stream, as the peer reported it.
+    /// The initial window of each sending half of this end, as the peer reported it.
     first_window: u64,
-    /// Distinct bytes that have arrived on all streams.
+    /// The number of distinct bytes that have arrived on all streams.
     pub(crate) received: u64,
-    /// Distinct bytes acknowledged on all streams.
+    /// The number of distinct bytes acknowledged on all streams.
     pub(super) acknowledged: u64,
     pub(crate) events: StreamEvents,
 }
 
 impl<T> Table<T> {
-    /// Creates a table with stream 0. The sizes of buffers are bytes per stream.
+    /// Creates a table with stream 0. The sizes of buffers are in bytes per stream.
     pub(crate) fn new(side: Side, send_buffer: u64, receive_buffer: u64, own: T) -> Self {
         let mut table = Self {
             side,
@@ -65,7 +65,7 @@ impl<T> Table<T> {
         table
     }
 
-    /// Returns the distinct bytes acknowledged on all streams.
+    /// Returns the number of distinct bytes acknowledged on all streams.
     pub(crate) const fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
@@ -89,8 +89,8 @@ impl<T> Table<T> {
         self.announced
     }
 
-    /// Raises the bytes of each stream that the application may leave unread, unless they are more
-    /// already. Reports of the windows of all streams are then pending.
+    /// Sets the maximum number of unread bytes per stream, unless it is already larger. Reports of
+    /// the windows of all streams are then pending.
     pub(crate) fn raise_receive_buffer(&mut self, octets: u64) {
         self.receive_buffer = self.receive_buffer.max(octets);
         for stream in &mut self.all {
@@ -108,7 +108,7 @@ impl<T> Table<T> {
         &mut self.all[place]
     }
 
-    /// Retains the streams that satisfy `keeps`, and stream 0.
+    /// Removes the streams that do not satisfy `keeps`, except stream 0.
     pub(crate) fn retain(&mut self, mut keeps: impl FnMut(&Stream<T>) -> bool) {
         let before = self.all.len();
         self.all.retain(|stream| stream.id == 0 || keeps(stream));
@@ -140,7 +140,8 @@ impl<T> Table<T> {
 
     #[inline]
     fn place(&self, id: u32) -> Option<usize> {
-        // Most connections have one stream; in the others, most packets belong to the newest.
+        // Most connections have one stream. In other connections, most packets belong to the newest
+        // stream.
         match self.all.last() {
             _ if id == 0 => Some(0),
             Some(newest) if newest.id == id => Some(self.all.len() - 1),
@@ -162,19 +163,19 @@ impl<T> Table<T> {
         self.all.iter().filter(move |stream| side.opens(stream.id.into()))
     }
 
-    /// Returns the bytes of stream 0 that applications have read.
+    /// Returns the number of bytes of stream 0 that applications have read.
     pub(crate) fn delivered(&self) -> u64 {
         self.main().incoming.delivered()
     }
 
-    /// Returns `true` if a stream has bytes that may be sent, at most `fresh` of them new.
+    /// Returns `true` if a stream has bytes that may be sent, of which at most `fresh` are new.
     #[inline]
     pub(crate) fn have_due(&self, fresh: u64) -> bool {
         self.all.iter().any(|stream| stream.outgoing.has_due_within(fresh))
     }
 
-    /// Returns the bytes that the streams may send, at most `fresh` of them new. Stops counting at
-    /// `enough`.
+    /// Returns the number of bytes that the streams may send, of which at most `fresh` are new.
+    /// Stops counting at `enough`.
     pub(crate) fn due_octets(&self, mut fresh: u64, enough: u64) -> u64 {
         let mut due = 0;
         for stream in &self.all {
@@ -190,7 +191,7 @@ impl<T> Table<T> {
         due
     }
 
-    /// Returns the index of the stream whose turn it is, if any has bytes to send.
+    /// Returns the index of the next stream in turn that has bytes to send, if any.
     #[inline]
     fn due_place(&self, fresh: u64) -> Option<usize> {
         let is_due = |place: &usize| self.all[*place].outgoing.has_due_within(fresh);
@@ -201,13 +202,13 @@ impl<T> Table<T> {
         (self.turn + 1..self.all.len()).chain(0..self.turn).find(is_due)
     }
 
-    /// Returns the stream whose turn it is, if any has bytes to send. Does not advance the turn.
+    /// Returns the next stream in turn that has bytes to send, if any. Does not advance the turn.
     #[inline]
     pub(crate) fn peek_due(&self, fresh: u64) -> Option<&Stream<T>> {
         self.due_place(fresh).map(|place| &self.all[place])
     }
 
-    /// Returns the stream whose turn it is, if any has bytes to send. Advances the turn.
+    /// Returns the next stream in turn that has bytes to send, if any. Advances the turn.
     #[inline]
     pub(crate) fn next_due(&mut self, fresh: u64) -> Option<&mut Stream<T>> {
         let place = self.due_place(fresh)?;
@@ -215,8 +216,7 @@ impl<T> Table<T> {
         Some(&mut self.all[place])
     }
 
-    /// Returns `true` if everything that this end sends is acknowledged up to the ends of its
-    /// streams.
+    /// Returns `true` if all streams of this end are acknowledged, including their ends.
     pub(crate) fn all_sent(&self) -> bool {
         self.all.iter().all(|stream| stream.outgoing.is_finished())
     }

@@ -10,8 +10,8 @@ impl<T> Table<T> {
         self.events.push(id, StreamEvent::Opened);
     }
 
-    /// Adds arrived bytes of a stream that were [checked](super::Incoming::check). Returns how many
-    /// of them are new.
+    /// Adds arrived bytes of a stream that were [checked](super::Incoming::check). Returns the
+    /// number of new bytes.
     #[inline]
     pub(crate) fn on_arrived(&mut self, id: u32, start: u64, end: u64, is_end: bool) -> u64 {
         let is_recording = self.events.is_recording();
@@ -35,7 +35,7 @@ impl<T> Table<T> {
         self.acknowledge(piece.id, |outgoing| outgoing.on_acked(piece));
     }
 
-    /// Processes the peer's report that it has everything that this end sends.
+    /// Processes the peer's report that all data of this end have arrived.
     pub(crate) fn on_all_acked(&mut self) {
         let ids: Vec<u32> = self.iter().map(Stream::id).collect();
         for id in ids {
@@ -56,7 +56,8 @@ impl<T> Table<T> {
         self.acknowledged += fresh;
     }
 
-    /// Processes a reset: the peer sends at most `size` bytes of a stream, and not all of them.
+    /// Processes a reset of a stream: the peer stops sending. `size` is the final size of the
+    /// stream.
     pub(crate) fn on_reset(&mut self, id: u32, size: u64, code: u32) {
         let Some(stream) = self.get_mut(id) else { return };
         let is_first = stream.incoming.reset_code().is_none();

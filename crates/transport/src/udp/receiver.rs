@@ -11,33 +11,34 @@ use std::collections::VecDeque;
 /// The gain of the moving average of jitter (RFC 3550, §6.4.1).
 const JITTER_GAIN: f64 = 1.0 / 16.0;
 
-/// The counters of one receiver; bytes are payload.
+/// The counters of one receiver. Bytes are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Datagrams that arrived for the first time.
     pub datagrams: u64,
-    /// Bytes of those.
+    /// The payload of those datagrams, in bytes.
     pub bytes: u64,
-    /// The datagrams among them that arrived after one that had left later (RFC 4737, §3.3;
+    /// The number of those datagrams that arrived after a datagram sent later (RFC 4737, §3.3;
     /// iperf3's "out of order").
     pub reordered: u64,
-    /// Datagrams that arrived before.
+    /// The number of datagrams that had arrived before.
     pub duplicates: u64,
-    /// Numbers that a later one passed, whether or not they arrived afterwards.
+    /// The number of datagrams that were missing when a later one arrived, whether or not they
+    /// arrived afterwards.
     pub passed_over: u64,
 }
 
 impl Counters {
-    /// Returns the number of datagrams that a later one passed and that have not arrived: iperf3's
-    /// "lost".
+    /// Returns the number of datagrams that were missing when a later one arrived and have not
+    /// arrived since: iperf3's "lost".
     #[must_use]
     pub const fn lost(&self) -> u64 {
-        // Numbers passed before these counts began may arrive within them.
+        // Datagrams passed over before these counters started may arrive while they count.
         self.passed_over.saturating_sub(self.reordered)
     }
 }
 
-/// The receiving end. It sends nothing.
+/// The receiving end, which sends nothing.
 #[derive(Debug, Default)]
 pub struct Receiver {
     numbers: Numbers,
@@ -47,19 +48,19 @@ pub struct Receiver {
     jitter: f64,
     counters: Counters,
     full: Bytes,
-    /// Datagrams for the application, or `None` if it reads none.
+    /// Datagrams for the application, or `None` if the application does not read them.
     unread: Option<VecDeque<Read>>,
 }
 
 impl Receiver {
-    /// Creates a receiver of datagrams whose payload is at most `full`. `is_read`: the application
-    /// reads them.
+    /// Creates a receiver of datagrams with a payload of at most `full`. `is_read` is `true` if the
+    /// application reads them.
     #[must_use]
     pub fn new(full: Bytes, is_read: bool) -> Self {
         Self { full, unread: is_read.then(VecDeque::new), ..Self::default() }
     }
 
-    /// Returns the payload of a full datagram.
+    /// Returns the payload of a full-sized datagram.
     pub(super) const fn full(&self) -> Bytes {
         self.full
     }
@@ -88,8 +89,8 @@ impl Receiver {
         (self.counters.datagrams + self.counters.duplicates > 1).then_some(self.jitter)
     }
 
-    /// Updates the jitter in the order of arrival (RFC 3550, §6.4.1): J += (|D| − J) / 16, where D
-    /// is the difference between the delays of this datagram and the one before.
+    /// Updates the jitter in the order of arrival (RFC 3550, §6.4.1): J += (|D| − J) / 16. D is the
+    /// difference between the delays of this datagram and the previous one.
     fn measure(&mut self, transit: Duration) {
         if let Some(before) = self.transit.replace(transit) {
             let difference = transit.abs_diff(before).as_nanos() as f64;
@@ -146,8 +147,8 @@ mod tests {
         Instant::ZERO + Duration::from_micros(us)
     }
 
-    /// Returns a receiver after datagrams sent a millisecond apart, number 1 at zero. `arrivals`
-    /// hold numbers and delays in microseconds.
+    /// Returns a receiver after these `arrivals`, which contain numbers and delays in microseconds.
+    /// Datagrams were sent a millisecond apart, number 1 at time zero.
     fn receiver(arrivals: &[(u64, u64)]) -> Receiver {
         let mut receiver = Receiver::default();
         for (number, transit) in arrivals {

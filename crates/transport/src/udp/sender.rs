@@ -1,22 +1,22 @@
-//! The UDP sender: each write of the application leaves at once.
+//! The UDP sender, which sends each write of the application immediately.
 
 use acklab_base::{Bytes, DatagramPort, Ecn, Fate, Instant, Machine};
 use acklab_wire::udp::UserDatagram;
 use std::collections::VecDeque;
 
-/// The counters of one sender; bytes are payload.
+/// The counters of one sender. Bytes are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Datagrams.
+    /// The number of datagrams.
     pub datagrams: u64,
-    /// Bytes of those.
+    /// The payload of those datagrams, in bytes.
     pub bytes: u64,
 }
 
-/// The sending end. Datagrams leave as they are written, and queues on the path drop the excess.
+/// The sending end. Datagrams are sent as they are written, and queues on the path drop the excess.
 #[derive(Debug, Default)]
 pub struct Sender {
-    /// The payload sizes in bytes of written datagrams that have not left.
+    /// The payload sizes, in bytes, of written datagrams that have not been sent.
     waiting: VecDeque<u32>,
     written: u64,
     counters: Counters,
@@ -24,18 +24,18 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Creates a sender of datagrams whose payload is at most `full`.
+    /// Creates a sender of datagrams with a payload of at most `full`.
     #[must_use]
     pub fn new(full: Bytes) -> Self {
         Self { full, ..Self::default() }
     }
 
-    /// Returns the payload of a full datagram.
+    /// Returns the payload of a full-sized datagram.
     pub(super) const fn full(&self) -> Bytes {
         self.full
     }
 
-    /// Returns the bytes that the application has written.
+    /// Returns the number of bytes that the application has written.
     #[must_use]
     pub const fn written(&self) -> u64 {
         self.written
@@ -62,7 +62,7 @@ impl Machine for Sender {
     type Datagram = UserDatagram;
     type Outcome = Fate;
 
-    /// Refuses every datagram: the sender expects none.
+    /// Discards every datagram, because the sender expects no response.
     fn accept(&mut self, _: Instant, _: UserDatagram) -> Fate {
         Fate::Refused("unexpected")
     }

@@ -6,17 +6,17 @@ use acklab_wire::udp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// No settings: each write of the application is a datagram, whether or not it arrives.
+/// UDP has no settings. Each write of the application is a datagram, which may be lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {}
 
 impl Settings {
-    /// Checks that an application with writes of this size is possible. UDP cannot delay a write,
-    /// and each must fit into a datagram.
+    /// Checks that an application with writes of this size can use UDP. UDP cannot delay a write,
+    /// and each write must fit into a datagram.
     ///
     /// # Errors
-    /// If it is not; the path of the fault is relative to the flow.
+    /// If an application cannot use UDP. The path of the fault is relative to the flow.
     pub fn check(self, write: Option<Bytes>) -> Result<(), Fault> {
         let Some(write) = write else {
             let expected = "an application with a rate of its own, for UDP gives it none, such as \

@@ -5,8 +5,8 @@ use acklab_base::endpoint::counter;
 use acklab_base::{Bytes, Content, CounterValue, Endpoint, Instant, LimitingFactor, Port, Vitals};
 use acklab_wire::udp::UserDatagram;
 
-/// Returns the offset of a datagram among all bytes of its flow, as if all datagrams were full. A
-/// datagram does not carry the lengths of the previous ones.
+/// Returns the offset of a datagram among all bytes of its flow, as if all datagrams were
+/// full-sized. A datagram does not contain the lengths of the previous datagrams.
 fn offset_of(datagram: &UserDatagram, full: Bytes) -> u64 {
     (datagram.number - 1) * full.get().max(u64::from(datagram.payload))
 }
@@ -31,7 +31,7 @@ impl Endpoint for Sender {
         offset_of(datagram, self.full())
     }
 
-    /// Only the application decides when a datagram leaves.
+    /// Only the application decides when a datagram is sent.
     fn limiting_factor(&self, _now: Instant) -> Option<LimitingFactor> {
         Some(LimitingFactor::Application)
     }

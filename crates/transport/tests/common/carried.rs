@@ -1,6 +1,6 @@
 //! Moves random bytes over an endpoint with a driver that stores them. Every byte is read once and
-//! in order, whatever the network does to packets, and the driver stores no more than the buffers
-//! hold.
+//! in order, whatever the network does to packets. The driver never stores more bytes than the
+//! sizes of the buffers.
 
 use acklab_base::random::{Seed, Stream};
 use acklab_base::{Duration, Endpoint, Fate, Instant, Port, StreamEvent};
@@ -27,7 +27,7 @@ pub(crate) trait Streams: Endpoint<Datagram: Clone> {
     fn is_read(&self, stream: u32) -> bool;
 }
 
-/// Implements [`Streams`] for an end with one stream in each direction, that of its
+/// Implements [`Streams`] for an end with one stream per direction, the stream of its
 /// [`StreamPort`](acklab_base::StreamPort).
 macro_rules! one_stream {
     ($connection:ty, tells_duplicates: $tells:literal) => {
@@ -87,7 +87,8 @@ struct Host<E: Streams> {
     end: E,
     outgoing: BTreeMap<u32, Outgoing>,
     incoming: BTreeMap<u32, Incoming>,
-    /// The bytes per [`READ_INTERVAL`] of a slow reader; `None` reads everything at once.
+    /// The number of bytes per [`READ_INTERVAL`] of a slow reader; `None` reads all bytes
+    /// immediately.
     reads: Option<u64>,
     duplicates: u64,
     /// Packets that were not readable when they arrived.
@@ -160,7 +161,7 @@ impl<E: Streams> Host<E> {
         }
     }
 
-    /// Writes as much as there is room for.
+    /// Writes as many bytes as the port accepts.
     fn write(&mut self, now: Instant) {
         for (id, stream) in &mut self.outgoing {
             let from = stream.written.end() as usize;
@@ -180,7 +181,7 @@ impl<E: Streams> Host<E> {
         }
     }
 
-    /// Returns the packets that leave now.
+    /// Returns the packets that are sent now.
     fn poll(&mut self, now: Instant) -> Vec<Loaded<E::Datagram>> {
         let mut leaving = Vec::new();
         loop {
@@ -212,7 +213,7 @@ struct Weather {
 const CLEAN: Weather = Weather { loss: 0.0, duplicates: 0.0, jitter: Duration::ZERO };
 const ROUGH: Weather = Weather { loss: 0.05, duplicates: 0.05, jitter: Duration::from_millis(30) };
 
-/// Packets by arrival time, then in the order of sending, with their receiving end.
+/// Packets by arrival time, then in the order of sending, with the index of their receiving end.
 type UnderWay<D> = BTreeMap<(Instant, u64), (usize, Loaded<D>)>;
 
 /// Moves bytes in both directions: `size` bytes on each of `streams` streams that the first end
@@ -289,7 +290,8 @@ fn answer<E: Streams>(host: &mut Host<E>, size: usize, chance: &mut Stream) {
     }
 }
 
-/// Tests a clean path and a rough one, with applications that read at once and slowly.
+/// Tests a path without and a path with impairments, with applications that read immediately and
+/// slowly.
 pub(crate) fn carries<E: Streams>(ends: impl Fn() -> [E; 2], streams: usize) {
     for (weather, reads) in [(CLEAN, None), (ROUGH, None), (CLEAN, Some(READ_OCTETS)), (ROUGH, Some(READ_OCTETS))] {
         let hosts = carry(ends(), streams, 300_000, weather, reads);

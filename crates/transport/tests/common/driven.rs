@@ -9,7 +9,7 @@ use acklab_transport::tcp::{Sender, TcpConfig};
 use acklab_wire::tcp::Segment;
 use std::ops::Deref;
 
-/// A sender and its application, which opens the connection at once.
+/// A sender and its application, which opens the connection immediately.
 #[derive(Debug)]
 pub(crate) struct Driven {
     sender: Sender,

@@ -10,15 +10,15 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-/// An end of a connection, as the network knows it.
+/// An end of a connection, with the methods that the network requires.
 pub(crate) trait End: Endpoint<Datagram: Pdu + Clone> + StreamPort + StreamOperations + Debug {
-    /// Returns `true` if it is over.
+    /// Returns `true` if the connection is over.
     fn is_closed(&self) -> bool;
     /// Returns the packet after encoding and decoding.
     fn through_octets(packet: &Self::Datagram) -> Self::Datagram;
 }
 
-/// The streams of ends that take part in a test exist.
+/// The streams that a test uses exist.
 const KNOWN: &str = "the stream is known";
 
 /// The maximum number of packets per input; more indicate an endless loop.
@@ -35,7 +35,7 @@ pub(crate) struct Path {
     pub(crate) jitter: Duration,
     pub(crate) loss: f64,
     pub(crate) duplicates: f64,
-    /// The probability that an ECN-capable packet is marked.
+    /// The probability that an ECN-capable packet gets a congestion mark.
     pub(crate) marks: f64,
     /// `true` if packets arrive as if they were not ECN-capable.
     pub(crate) clears_ecn: bool,
@@ -63,7 +63,7 @@ prop_compose! {
         duplicates in 0.0..0.2f64,
         (marks, clears_ecn) in (0.0..0.5f64, proptest::bool::weighted(0.1)),
     ) -> Path {
-        // Some paths are clean, or preserve the order.
+        // Some paths have no jitter, so that they preserve the order.
         let jitter_us = if jitter_us % 3 == 0 { 0 } else { jitter_us };
         let loss = if loss < 0.1 { 0.0 } else { loss };
         Path { delay: Duration::from_micros(delay_us), jitter: Duration::from_micros(jitter_us), loss, duplicates, marks, clears_ecn, ..Path::CLEAN }
@@ -74,30 +74,31 @@ pub(crate) struct Network<E: End> {
     pub(crate) now: Instant,
     pub(crate) ends: [E; 2],
     paths: [Path; 2],
-    /// The packets in flight, by arrival time, with their receiving end.
+    /// The packets in flight, by arrival time, with the index of their receiving end.
     wire: BTreeMap<(Instant, u64), (usize, E::Datagram)>,
     count: u64,
     random: Stream,
     /// `true` if packets are encoded as bytes in flight.
     as_octets: bool,
-    /// The bytes of each stream that were delivered to each end.
+    /// The ranges of each stream that were delivered to each end.
     given: [BTreeMap<u32, Ranges>; 2],
-    /// The bytes still to be written, by end and stream.
+    /// The number of bytes still to be written, by end and stream.
     to_write: [BTreeMap<u32, u64>; 2],
-    /// The bytes per read of the second end's reader; `None` reads at once.
+    /// The number of bytes per read of the second end's reader; `None` reads immediately.
     pub(crate) reads: Option<u64>,
     /// The number of packets that each end has sent.
     pub(crate) sent: [u64; 2],
     is_honest: bool,
-    /// The bytes that each end has written or must write to each stream that it did not reset.
+    /// The number of bytes that each end has written or must write to each stream that it did not
+    /// reset.
     promised: [BTreeMap<u32, u64>; 2],
 }
 
 /// The operations of a fuzzer.
 #[allow(dead_code, reason = "a fuzz target has no other tests, and some tests have no operations")]
 impl<E: End> Network<E> {
-    /// Writes this much to another stream, if the connection is open and the peer permits it. The
-    /// second end has one stream.
+    /// Writes `octets` bytes to another stream, if the connection is open and the peer permits it.
+    /// The second end has one stream.
     pub(crate) fn write_more(&mut self, end: usize, octets: u64) {
         let is_first = self.promised[end].is_empty() && !self.to_write[end].contains_key(&0);
         if !self.ends[end].is_open() || (end == 1 && !is_first) {
@@ -111,10 +112,10 @@ impl<E: End> Network<E> {
         self.poll();
     }
 
-    /// Resets one of the streams to which an end writes, if there are enough of them.
+    /// Resets one of the streams to which an end writes, unless there are too few.
     pub(crate) fn reset(&mut self, end: usize, place: usize, code: u32) {
         let Some(id) = self.promised[end].keys().nth(place).copied() else { return };
-        // Once the connection is over, its streams may be gone.
+        // After the connection is over, its streams may no longer exist.
         if !self.ends[end].is_open() {
             return;
         }
@@ -124,12 +125,13 @@ impl<E: End> Network<E> {
         self.poll();
     }
 
-    /// Sets the bytes per read of the second end's reader, if it reads on demand.
+    /// Sets the number of bytes per read of the second end's reader, if it reads on demand.
     pub(crate) fn set_reads(&mut self, most: u64) {
         self.reads = self.reads.map(|_| most);
     }
 
-    /// Replaces one of the packets in flight by others, which arrive later by these times.
+    /// Replaces one of the packets in flight by the returned packets, each of which arrives later
+    /// by the returned time.
     pub(crate) fn with_packet(
         &mut self,
         place: usize,
@@ -147,7 +149,7 @@ impl<E: End> Network<E> {
         self.wire.keys().nth(place.checked_rem(self.wire.len())?).copied()
     }
 
-    /// Marks one of the packets in flight, if it is ECN-capable.
+    /// Marks one of the packets in flight with CE, if it is ECN-capable.
     pub(crate) fn mark(&mut self, place: usize) {
         let packet = self.place_under_way(place).and_then(|key| self.wire.get_mut(&key));
         if let Some((_, packet)) = packet.filter(|(_, packet)| packet.ecn() == Ecn::Ect0) {
@@ -232,8 +234,8 @@ impl<E: End> Network<E> {
         format!("{:?}: {} under way, {:#?}", self.now, self.wire.len(), self.ends)
     }
 
-    /// Lets the application of an end write this much to its stream at this index, as fast as there
-    /// is room, and close it. Returns the stream's id.
+    /// Writes `octets` bytes to the end's stream at this index, as fast as the port accepts them,
+    /// and closes it. Returns the stream's id.
     pub(crate) fn write(&mut self, end: usize, place: usize, octets: u64) -> u32 {
         let id = if place == 0 { 0 } else { self.ends[end].open_stream().expect("the peer lets it be opened") };
         self.to_write[end].insert(id, octets);
@@ -244,8 +246,8 @@ impl<E: End> Network<E> {
 
     fn applications(&mut self) {
         for (end, streams) in self.ends.iter_mut().zip(&mut self.to_write) {
-            // Neither end answers on streams other than the first, so these are closed once they
-            // have ended.
+            // Neither end answers on streams other than the first, so these streams are closed once
+            // they have ended.
             let ended: Vec<u32> =
                 end.stream_ids().into_iter().filter(|id| *id > 0 && end.is_stream_at_end(*id)).collect();
             ended.into_iter().for_each(|id| end.close_stream(id).expect(KNOWN));
@@ -266,14 +268,14 @@ impl<E: End> Network<E> {
         }
     }
 
-    /// Returns when the reader reads next, if it has something to read.
+    /// Returns when the reader reads next, if there are unread data.
     fn reads_at(&self) -> Option<Instant> {
         self.reads.filter(|most| *most > 0)?;
         let is_readable = self.ends[1].stream_ids().into_iter().any(|id| self.ends[1].readable_of(id) > 0);
         is_readable.then(|| self.now + READ_INTERVAL)
     }
 
-    /// Sends the packets that leave now.
+    /// Sends the packets that are due now.
     pub(crate) fn poll(&mut self) {
         for end in 0..2 {
             let mut count = 0;
@@ -311,7 +313,7 @@ impl<E: End> Network<E> {
         }
     }
 
-    /// Lets time pass until `done` or until `until`. Returns `true` if it is done.
+    /// Advances time until `done` returns `true`, at most to `until`. Returns `true` if `done` did.
     pub(crate) fn run(&mut self, until: Instant, done: impl Fn(&Self) -> bool) -> bool {
         for _ in 0..MAX_STEPS {
             if done(self) {
@@ -352,7 +354,8 @@ impl<E: End> Network<E> {
         self.wire.values().rev().find(|(to, _)| *to == end).map(|(_, packet)| packet.clone())
     }
 
-    /// Delivers to an end a packet that neither end has sent. Its later deliveries are not checked.
+    /// Delivers a packet to an end that neither end has sent. Later deliveries to that end are not
+    /// checked.
     pub(crate) fn give_wildly(&mut self, to: usize, packet: E::Datagram) {
         self.is_honest = false;
         self.give(to, packet);
@@ -374,11 +377,11 @@ impl<E: End> Network<E> {
     }
 }
 
-/// The maximum time for the network to deliver what is written: a day.
+/// The maximum time for the network to deliver the written data: a day.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
 /// Writes `sizes` to one stream each at the first end, and `back` to the first of these streams at
-/// the second. Everything is delivered, and then `is_over` holds.
+/// the second. Checks that all data are delivered, and that `is_over` then returns `true`.
 pub(crate) fn transfer<E: End>(
     network: &mut Network<E>,
     sizes: &[u64],

@@ -1,5 +1,6 @@
-//! Runs bodies of fuzz targets on bytes of seeded streams. `ACKLAB_STEPS` sets the length,
-//! `ACKLAB_SEED` the seed. A failure prints the seed of its case, which `ACKLAB_CASE` runs alone.
+//! Runs bodies of fuzz targets on bytes of seeded streams. `ACKLAB_STEPS` sets the number of
+//! operations, `ACKLAB_SEED` the seed. A failure prints the seed of its case; with `ACKLAB_CASE`,
+//! only that case runs.
 
 use acklab_base::random::Seed;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -17,7 +18,8 @@ fn octets(seed: u64) -> Vec<u8> {
     (0..60 + stream.below(length)).map(|_| stream.below(256) as u8).collect()
 }
 
-/// Runs bytes, and returns the number of operations and a digest of all packets sent.
+/// A function that runs bytes, and returns the number of operations and a digest of all packets
+/// sent.
 pub(crate) type Body = fn(&[u8]) -> (u64, u64);
 
 fn case(body: Body, seed: u64) -> u64 {
@@ -33,7 +35,7 @@ fn case(body: Body, seed: u64) -> u64 {
     steps
 }
 
-/// Runs `steps` operations, `ACKLAB_STEPS` if that is set, or the one requested case.
+/// Runs `steps` operations, or `ACKLAB_STEPS` operations if that is set, or the one requested case.
 pub(crate) fn look(steps: u64, body: Body) {
     if let Some(seed) = variable("ACKLAB_CASE") {
         case(body, seed);

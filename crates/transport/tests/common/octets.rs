@@ -1,6 +1,6 @@
-//! Choices derived from bytes: those of a fuzzer, or of a seeded stream.
+//! Choices derived from bytes, which come from a fuzzer or from a seeded stream.
 
-/// The remaining bytes. Beyond their end, all choices are the first.
+/// The remaining bytes. After the last byte, each choice is the first option.
 #[derive(Clone, Copy)]
 pub(crate) struct Octets<'a>(&'a [u8]);
 
@@ -31,7 +31,7 @@ impl<'a> Octets<'a> {
         wide % bound.max(1)
     }
 
-    /// Returns `true` one time in `times`.
+    /// Returns `true` with the probability 1/`times`.
     pub(crate) fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

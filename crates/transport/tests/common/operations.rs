@@ -1,5 +1,5 @@
-//! Operations on two connections with streams and on the packets between them, derived from bytes:
-//! those of a fuzzer, or of a seeded stream.
+//! Operations on two connections with streams and on the packets between them, derived from bytes.
+//! The bytes come from a fuzzer or from a seeded stream.
 
 use crate::hostile::{End, Network, PATIENCE, Path};
 use crate::octets::Octets;
@@ -10,12 +10,13 @@ const MS: Duration = Duration::from_millis(1);
 
 /// An end whose packets can be forged.
 pub(crate) trait Forgeable: End {
-    /// Changes `packet`, which such an end has sent, into one that it might not have sent.
+    /// Changes `packet`, which an end of this type has sent, into a packet that it might not have
+    /// sent.
     fn forge(packet: &mut Self::Datagram, octets: &mut Octets<'_>);
 }
 
-/// Creates a network from the bytes. `ends` creates its two ends from the size of the reader's
-/// reads, if it does not read at once, and a seed.
+/// Creates a network from the bytes. `ends` creates its two ends from a seed and from the size of
+/// the reader's reads, or `None` if it reads immediately.
 pub(crate) fn network<E: End>(octets: &mut Octets<'_>, ends: impl FnOnce(Option<u64>, Seed) -> [E; 2]) -> Network<E> {
     let reads = octets.once_in(2).then(|| octets.below(1 << 13));
     let path = |octets: &mut Octets<'_>| Path {
@@ -28,10 +29,11 @@ pub(crate) fn network<E: End>(octets: &mut Octets<'_>, ends: impl FnOnce(Option<
     Network::of(ends(reads, seed), paths, reads, as_octets, seed)
 }
 
-/// Runs operations derived from the bytes. Applications write, read and reset; packets are lost,
-/// duplicated, delayed, marked and forged; and time passes. The invariants of [`Network::run`] hold
-/// at every instant. Afterwards the network is clean, and all written data are delivered, unless a
-/// packet was forged. Returns the number of operations and a digest of their result.
+/// Runs operations derived from the bytes. Applications write, read and reset. Packets are lost,
+/// duplicated, delayed, marked and forged, and time passes. The invariants of [`Network::run`] are
+/// true at every instant. Afterwards the network has no impairments, and all written data are
+/// delivered, unless a packet was forged. Returns the number of operations and a digest of their
+/// result.
 ///
 /// # Panics
 /// If an invariant fails.
@@ -47,12 +49,12 @@ pub(crate) fn connections_keep_their_promises<E: Forgeable>(
         steps += 1;
     }
     if network.is_honest() {
-        // A reader that had stopped reads again.
+        // A reader that had stopped resumes reading.
         network.set_reads(1 << 12);
         let until = network.now + PATIENCE;
         assert!(network.run(until, Network::has_delivered), "it does not end: {}", network.state());
     } else {
-        // No end sends without end, whatever has arrived.
+        // Each end stops sending eventually, whatever has arrived.
         network.run(network.now + MS * 2000, |_| false);
     }
     (steps, network.digest())
@@ -61,7 +63,7 @@ pub(crate) fn connections_keep_their_promises<E: Forgeable>(
 fn operate<E: Forgeable>(network: &mut Network<E>, octets: &mut Octets<'_>, is_hostile: bool) {
     match octets.octet() % 16 {
         // The second end writes only to one stream, because the first closes the connection once
-        // all streams that it knows have ended.
+        // all of its known streams have ended.
         0 => network.write_more(0, 1 + octets.below(1 << 16)),
         1 => network.write_more(1, 1 + octets.below(1 << 14)),
         2 => network.reset(octets.below(2) as usize, octets.below(4) as usize, octets.octet().into()),

@@ -13,9 +13,11 @@ use acklab_transport::tcp::connection::State;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
 
-/// The maximum number of segments per input: more than both windows hold indicates an endless loop.
+/// The maximum number of segments per input. It exceeds the sizes of both windows, so more segments
+/// indicate an endless loop.
 const MAX_AT_ONCE: usize = 200_000;
-/// The delay of each direction in the clean network, and the maximum time of both transfers there.
+/// The delay of each direction in the network without impairments, and the maximum time of both
+/// transfers there.
 const FAIR_DELAY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 /// IPv4 and TCP without options.
@@ -27,15 +29,15 @@ struct Side {
     writer: Writer,
     /// The segments in flight from this end, with their arrival times.
     under_way: VecDeque<(Instant, Segment)>,
-    /// The first byte of data from here, once the SYN has left.
+    /// The sequence number of the first byte of data from this end, once the SYN was sent.
     first: SeqNumber,
-    /// The end of the data sent from here, including the FIN.
+    /// The end of the data sent from this end, including the FIN.
     sent: u64,
-    /// The bytes from here that have arrived, and the prefix that is complete.
+    /// For each byte from this end, whether it has arrived; and the length of the complete prefix.
     given: Vec<bool>,
     prefix: u64,
-    /// The unit of the windows that this end offers, the right edge of the last window that it
-    /// sent, and the largest right edge that it received.
+    /// The unit of the windows that this end offers. The right edge of the last window that it
+    /// sent. The largest right edge that it received.
     shift: u8,
     offered: u64,
     allowed: u64,
@@ -154,7 +156,7 @@ impl Talk {
         }
     }
 
-    /// Polls both ends until nothing leaves.
+    /// Polls both ends until neither sends a segment.
     fn settle(&mut self) {
         for left in 0.. {
             assert!(left < MAX_AT_ONCE, "segments leave without end");
@@ -200,7 +202,8 @@ impl Talk {
             return;
         }
         let timestamps = Options { timestamps: options.timestamps, ..Options::default() };
-        // A segment contains at least one byte, even if the ACK Ratio takes room (RFC 5690, §4.2).
+        // A segment contains at least one byte, even if the ACK Ratio option takes space (RFC 5690,
+        // §4.2).
         let full = HEADERS + timestamps.wire_len() + self.mss.max(1 + 8);
         assert!(segment.payload == 0 || segment.wire_len().get() <= full, "{segment:?} is longer than a full segment");
         if segment.sequence_len() > 0 {
@@ -281,16 +284,16 @@ impl Talk {
     }
 }
 
-/// As for endpoints with data one way, the bytes determine the settings and a list of operations.
-/// At every instant, for each direction:
+/// As for endpoints with data in one direction, the bytes determine the settings and a list of
+/// operations. At every instant, for each direction:
 ///
-/// * delivered data have arrived, in order and once; acknowledged data have arrived; and neither is
-///   withdrawn;
+/// * delivered data have arrived, in order and once; acknowledged data have arrived; and neither
+///   delivery nor acknowledgment is withdrawn;
 /// * no window is exceeded, and none is withdrawn;
 /// * a segment with any options is no longer than a full-sized one.
 ///
-/// Afterwards the network is clean, and both streams arrive completely. Returns the number of
-/// operations and a digest of all segments sent.
+/// Afterwards the network has no impairments, and both streams arrive completely. Returns the
+/// number of operations and a digest of all segments sent.
 ///
 /// # Panics
 /// If an invariant fails.

@@ -9,7 +9,7 @@ use super::octets::Octets;
 use acklab_base::Ecn;
 use acklab_wire::tcp::{Flags, Options, SackBlock, Segment, SeqNumber, Timestamps};
 
-/// More than the payload of any forged segment.
+/// A number of bytes that exceeds the payload of any forged segment.
 pub(crate) const LARGEST_FORGED: u32 = 3000;
 
 /// Returns a segment for the sender.

@@ -14,18 +14,21 @@ use acklab_transport::tcp::sender::Phase;
 use acklab_wire::tcp::{Flags, Options, Segment, SeqNumber};
 use std::collections::VecDeque;
 
-/// The maximum number of segments per input: more than a window holds indicates an endless loop.
+/// The maximum number of segments per input. It exceeds the size of a window, so more segments
+/// indicate an endless loop.
 const MAX_AT_ONCE: usize = 200_000;
 /// The number of a sender's timers, all of which may be due at once: source, pacing, reordering,
 /// probes, retransmission.
 const TIMERS: usize = 5;
-/// The longest silence of a sender: the longest timeout plus the maximum lateness of a timer.
+/// The tolerance for the maximum silence of a sender, which is the maximum timeout plus the maximum
+/// lateness of a timer.
 const SLACK: Duration = Duration::from_secs(1);
-/// The delay of each direction in the clean network, and the maximum time of the transfer there.
+/// The delay of each direction in the network without impairments, and the maximum time of the
+/// transfer there.
 const FAIR_DELAY: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(24 * 3600);
-/// The maximum number of events for this. More indicate an endless loop, or a setting that makes
-/// the property too slow to fuzz.
+/// The maximum number of events of the transfer. More events indicate an endless loop, or a setting
+/// that makes the property too slow to fuzz.
 const MAX_EVENTS: u64 = 2_000_000;
 
 /// A segment in flight, with its arrival time.
@@ -59,7 +62,7 @@ pub(crate) struct Network {
     most_ack_delay: Duration,
     /// `true` if no forged segment makes a false claim, so that the stream must arrive.
     pub(crate) is_honest: bool,
-    /// The first sequence number of the data, once the SYN has left.
+    /// The first sequence number of the data, once the SYN was sent.
     first: Option<SeqNumber>,
     /// For each byte of the stream, including the FIN: whether it was delivered to the receiver.
     given: Vec<bool>,
@@ -67,14 +70,15 @@ pub(crate) struct Network {
     prefix: u64,
     /// The end of the data that the sender has sent.
     sent: u64,
-    /// The same without the FIN.
+    /// The end of the data that the sender has sent, without the FIN.
     sent_data: u64,
     /// The highest acknowledgment number that the receiver has sent.
     pub(crate) acknowledged: u64,
     delivered: u64,
     /// The right edge of the newest window that the receiver has offered.
     offered_end: u64,
-    /// The bytes that the receiver may hold unread, if the window field expresses them exactly.
+    /// The maximum number of bytes that the receiver may leave unread, if the window field
+    /// expresses it exactly.
     buffer: Option<u64>,
     /// The right edge of the largest window offered to the sender.
     window_end: u64,
@@ -92,7 +96,7 @@ impl Network {
         };
         // A source that writes at a rate may be silent for up to a second.
         let most_wait = config.rto.max.max(config.rto.initial).max(Duration::from_secs(1));
-        // TACK waits for a share of the round trip, for any round trip.
+        // TACK waits for a fraction of the round-trip time, whatever the round-trip time is.
         let is_by_round_trip = matches!(config.ack, ack::PolicyConfig::Tack { .. });
         let most_ack_delay = if is_by_round_trip { Duration::MAX } else { Duration::from_millis(500) };
         let built_in = "only what is built in is drawn";
@@ -174,8 +178,8 @@ impl Network {
         self.settle();
     }
 
-    /// Wakes a machine repeatedly, because a machine that is woken late may have several things to
-    /// do. It must come to an end.
+    /// Wakes a machine repeatedly, because a machine that is woken late may have several deadlines
+    /// to process. Checks that the machine stops.
     pub(crate) fn wake(&mut self) {
         for _ in 0..=TIMERS {
             self.sender.wake(self.now);
@@ -250,7 +254,7 @@ impl Network {
         }
     }
 
-    /// Polls both until nothing leaves, and checks their states.
+    /// Polls both ends until neither sends a segment, and checks their states.
     fn settle(&mut self) {
         let mut left = 0;
         loop {
@@ -270,15 +274,15 @@ impl Network {
             assert!(left < MAX_AT_ONCE, "segments leave without end");
         }
         self.sender.drain_events().for_each(drop);
-        // A window of one segment may be paced over a round trip, which is no longer than the
-        // connection. Probes may leave before it.
+        // A window of one segment may be paced over a round-trip time, which is at most the age of
+        // the connection. Probes may be sent earlier.
         let round_trip = self.sender.rtt().srtt().unwrap_or_default().max(self.now.since(Instant::ZERO));
         self.most_wait = self.most_wait.max(round_trip * 4);
         self.look_at_the_sender();
         let delivered = self.receiver.delivered();
         let readable = self.receiver.readable();
-        // Linux accepts a whole segment that begins within the window, and a forged one may end
-        // anywhere.
+        // Linux accepts a whole segment that begins within the window, and a forged segment may end
+        // beyond it.
         let most = self.buffer.map(|buffer| buffer + u64::from(LARGEST_FORGED));
         assert!(most.is_none_or(|most| readable <= most), "{readable} unread of {most:?}");
         assert!(delivered >= self.delivered, "{delivered} delivered after {}", self.delivered);
@@ -322,7 +326,7 @@ impl Network {
             return;
         }
         let (length, board) = (segment.sequence_len(), self.sender.scoreboard());
-        // Without the offered timestamps, a segment has more room.
+        // Without the offered timestamps, a segment has more space for payload.
         let timestamps = Options { timestamps: segment.options.timestamps, ..Options::default() }.wire_len();
         assert!(
             u64::from(segment.payload) + timestamps <= self.full_size,

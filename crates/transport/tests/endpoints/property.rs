@@ -1,5 +1,5 @@
 //! The invariants of two endpoints, whatever the network does to the segments between them. The
-//! tests of this crate and the fuzz target `tcp_endpoints` share it.
+//! tests of this crate and the fuzz target `tcp_endpoints` share this module.
 
 mod both_ways;
 #[path = "../common/driven.rs"]
@@ -25,10 +25,10 @@ use setting::Setting;
 /// * the sender leaves no gap, stays within the offered window, and sends no acknowledged data;
 /// * the data in flight are at most the data sent;
 /// * an unfinished sender waits for an event within its longest timeout;
-/// * waking a machine early has no effect, and a woken machine comes to an end.
+/// * waking a machine early has no effect, and a woken machine stops.
 ///
-/// Afterwards the network is clean, and the transfer completes, unless a forged segment made a
-/// false claim. Returns the number of operations and a digest of all segments sent.
+/// Afterwards the network has no impairments, and the transfer completes, unless a forged segment
+/// made a false claim. Returns the number of operations and a digest of all segments sent.
 ///
 /// # Panics
 /// If an invariant fails.
@@ -55,8 +55,8 @@ pub(crate) fn endpoints_keep_their_promises(octets: &[u8]) -> (u64, u64) {
     (steps, network.digest())
 }
 
-/// The setting of that input: segments of one byte in the largest window, for as long as
-/// [`Setting`] permits such a source to write.
+/// The setting of the input `SLOW`: segments of one byte in the largest window, for as long as
+/// [`Setting`] permits a greedy source to write.
 #[allow(dead_code, reason = "the fuzz target has inputs instead")]
 pub(crate) fn the_slowest_source_ends() {
     Network::new(&Setting::slowest()).behave();
@@ -114,7 +114,7 @@ fn disturb(network: &mut Network, octets: &mut Octets<'_>, kind: u8, is_hostile:
             wait(network);
         }
         8 => {
-            // Segments are marked while they wait.
+            // Segments get congestion marks while they wait.
             for waiting in under_way.iter_mut().skip(index).filter(|waiting| waiting.segment.ecn.is_capable()) {
                 waiting.segment.ecn = Ecn::Ce;
             }

@@ -41,7 +41,7 @@ impl Setting {
         switches(octets, &mut config);
         policies(octets, &mut config);
         timers(octets, &mut config);
-        // The source writes at most as much as takes some hundred round trips.
+        // The source writes at most the amount that takes some hundred round trips.
         let most = mss.min(window) * (1 + octets.below(150));
         let stop = Instant::ZERO + Duration::from_millis(1 + 5 * octets.below(256)).min(longest_greedy(window, mss));
         let write = Bytes(1 + octets.below(3 * mss));
@@ -73,8 +73,8 @@ impl Setting {
 /// The maximum number of segments of a source that writes as fast as it can.
 const MAX_GREEDY_SEGMENTS: u64 = 100_000;
 
-/// Returns the maximum writing time of such a source. The network has no rate, so a window leaves
-/// at once in each round trip, which takes at least 20 ms.
+/// Returns the maximum writing time of a greedy source. The network has no rate, so a window is
+/// sent immediately in each round trip, which takes at least 20 ms.
 fn longest_greedy(window: u64, mss: u64) -> Duration {
     Duration::from_millis(20) * MAX_GREEDY_SEGMENTS.div_ceil(window.div_ceil(mss))
 }
@@ -138,7 +138,8 @@ fn policies(octets: &mut Octets<'_>, config: &mut TcpConfig) {
     config.ack = acknowledgments(octets, config.ack);
 }
 
-/// Chooses any built-in policy, with any settings, or with its defaults if it is unknown here.
+/// Chooses any built-in policy with any settings. A policy that this function does not know has its
+/// defaults.
 fn acknowledgments(octets: &mut Octets<'_>, preset: ack::PolicyConfig) -> ack::PolicyConfig {
     if octets.once_in(4) {
         return preset;

@@ -5,7 +5,7 @@ use acklab_transport::quic::ask::{
     AskConfig, ack_congestion, bbr, fixed::Fixed, neqo, picoquic, quicly, round_trip, tack,
 };
 
-/// Returns each rule, and a request that leaves nearly everything to a late timer.
+/// Returns each rule, and a request that leaves nearly all ACKs to a late timer.
 pub(crate) fn asks() -> Vec<AskConfig> {
     let late =
         Fixed { ack_eliciting_threshold: 1000, max_ack_delay: Duration::from_millis(200), reordering_threshold: 0 };

@@ -76,8 +76,8 @@ fn flow_control(octets: &mut Octets<'_>) -> FlowControl {
 }
 
 impl Forgeable for Connection {
-    /// Puts another frame into one of the packets, with a new number. The frame may be invalid in
-    /// packets of this type.
+    /// Puts another frame into one of the packets, with a new packet number. The frame may be
+    /// invalid in packets of this type.
     fn forge(datagram: &mut Datagram, octets: &mut Octets<'_>) {
         let place = octets.below(datagram.packets.len() as u64) as usize;
         let frame = frame(octets);
@@ -98,12 +98,12 @@ impl Forgeable for Connection {
     }
 }
 
-/// Returns a number that is small half of the time.
+/// Returns a number that is small with the probability 1/2.
 fn number(octets: &mut Octets<'_>) -> u64 {
     if octets.once_in(2) { octets.octet().into() } else { octets.word().into() }
 }
 
-/// Returns a number that is near the maximum half of the time.
+/// Returns a number that is near the maximum with the probability 1/2.
 fn extreme(octets: &mut Octets<'_>) -> u64 {
     let near = number(octets);
     if octets.once_in(2) { near } else { LARGEST - near }

@@ -1,4 +1,4 @@
-//! Tests, packet by packet, the duties of a receiver with any policy, the validation of marks, the
+//! Tests, packet by packet, the duties of a receiver with any policy, the validation of ECN, the
 //! backoff of timeouts, and requests that a peer must not make.
 
 use crate::timelines::{Bench, MS, acks};
@@ -12,7 +12,8 @@ fn unpaced() -> Settings {
     Settings { pacing: Some(pacing::PacingConfig::Never), ..Settings::default() }
 }
 
-/// RFC 9000, §13.2.1: within the advertised max_ack_delay, also with a policy without a timer.
+/// RFC 9000, §13.2.1: an ACK is sent within the advertised max_ack_delay, also with a policy
+/// without a timer.
 #[test]
 fn an_ack_leaves_within_the_announced_delay() {
     let bytes = ack::byte_counting::ByteCounting { segments: 100, timer: None };
@@ -109,7 +110,7 @@ fn with_counts(counts: Option<EcnCounts>) -> bool {
     bench.write(1)[0].ecn == Ecn::Ect0
 }
 
-/// RFC 9000, §13.4.2.1: an ACK of packets with ECT(0) counts them all, and no others.
+/// RFC 9000, §13.4.2.1: an ACK of packets with ECT(0) must count all of them, and no other packets.
 #[test]
 fn marks_are_believed_while_the_counts_can_be_true() {
     let counts = |ect0, ect1, ce| with_counts(Some(EcnCounts { ect0, ect1, ce }));

@@ -17,7 +17,7 @@ fn preset(preset: Preset) -> Settings {
     }
 }
 
-/// Returns the number of ACK frames that the server sends at once after each of these packets,
+/// Returns the number of ACK frames that the server sends immediately after each of these packets,
 /// which arrive in this order.
 fn acks_behind(bench: &mut Bench, sent: &[Datagram], order: &[usize]) -> Vec<usize> {
     let behind = |index: &usize| {
@@ -27,7 +27,8 @@ fn acks_behind(bench: &mut Bench, sent: &[Datagram], order: &[usize]) -> Vec<usi
     order.iter().map(behind).collect()
 }
 
-/// neqo, `tracking.rs`, `RecvdPackets::ack_now`: a round trip, of 40 ms, after the last ACK.
+/// neqo, `tracking.rs`, `RecvdPackets::ack_now`: a packet is acknowledged immediately a round-trip
+/// time (40 ms) after the last ACK.
 #[test]
 fn neqo_acknowledges_at_once_after_a_round_trip_of_silence() {
     for (of, pause, expected) in [(Preset::Neqo, 39, 0), (Preset::Neqo, 40, 1), (Preset::Rfc, 40, 0)] {
@@ -39,8 +40,8 @@ fn neqo_acknowledges_at_once_after_a_round_trip_of_silence() {
     }
 }
 
-/// picoquic, `frames.c`, `picoquic_ack_gap_override_if_needed`: every second packet below 128
-/// packets, independent of the peer's request.
+/// picoquic, `frames.c`, `picoquic_ack_gap_override_if_needed`: below 128 packets, every second
+/// packet is acknowledged, independent of the peer's request.
 #[test]
 fn picoquic_acknowledges_by_twos_at_first() {
     let ask = Fixed { ack_eliciting_threshold: 7, max_ack_delay: MS * 10, reordering_threshold: 1 };
@@ -66,7 +67,7 @@ fn picoquic_acknowledges_by_twos_at_first() {
     }
     let mut arrived = 0;
     for packets in covered {
-        // Packets of the handshake count as well.
+        // Packets of the handshake are also counted.
         assert!(packets <= if arrived < 120 { 2 } else { 8 }, "{packets} packets after {arrived}");
         arrived += packets;
     }
@@ -86,7 +87,7 @@ fn quicly_acknowledges_by_twos_whatever_the_order() {
     assert_eq!(acks_behind(&mut bench, &sent, &order), [0, 1, 1, 1, 1, 1]);
 }
 
-/// Returns this many full packets.
+/// Returns this number of full-sized packets.
 fn full(bench: &mut Bench, packets: usize) -> Vec<Datagram> {
     bench.ends[0].write(bench.now, 1 << 20);
     let mut sent = bench.sent(0);
@@ -114,7 +115,7 @@ fn the_first_flight_is_that_of_the_stack() {
     assert_eq!([packets(Preset::Rfc), packets(Preset::Chrome), packets(Preset::QuicGo)], [14_720, 47_104, 47_104]);
 }
 
-/// Returns the share of a window of 64 KiB that is read when a server reports its window.
+/// Returns the fraction of a window of 64 KiB that is read when a server reports its window.
 #[test]
 fn windows_are_told_after_the_share_of_the_stack() {
     let reported = |of: Preset| {
@@ -154,8 +155,8 @@ fn windows_are_told_after_the_share_of_the_stack() {
     }
 }
 
-/// mvfst, `scheduleAckTimeout`: a quarter of a round trip of 40 ms; s2n-quic: 25 ms. Both count to
-/// ten.
+/// mvfst, `scheduleAckTimeout`: a quarter of a round-trip time of 40 ms; s2n-quic: 25 ms. Both
+/// acknowledge every tenth packet.
 #[test]
 fn mvfst_and_s2n_quic_acknowledge_every_tenth_packet() {
     for (of, delay) in [(Preset::Mvfst, 10), (Preset::S2nQuic, 25)] {
@@ -168,7 +169,7 @@ fn mvfst_and_s2n_quic_acknowledge_every_tenth_packet() {
     }
 }
 
-/// RFC 9002, §6.1 and §6.2.2, with a scenario's own numbers.
+/// RFC 9002, §6.1 and §6.2.2, with the values of a scenario.
 #[test]
 fn thresholds_are_settings() {
     let lost = |settings: Settings, missing: usize, wait: u64| {
@@ -184,7 +185,7 @@ fn thresholds_are_settings() {
     };
     let five = Settings { packet_threshold: Some(5), time_threshold: Some(2.0), ..Settings::default() };
     assert_eq!([lost(Settings::default(), 2, 0), lost(five, 2, 0), lost(five, 0, 0)], [true, false, true]);
-    // The round trip took 40 ms: the packet is lost after 80.
+    // The round-trip time was 40 ms, so the packet is lost after 80 ms.
     assert_eq!([lost(five, 2, 39), lost(five, 2, 40)], [false, true]);
     let (now, mut client) =
         Bench::before_the_handshake(&Settings { initial_rtt: Some(MS * 100), ..Settings::default() });

@@ -12,7 +12,7 @@ pub(crate) const MS: Duration = Duration::from_millis(1);
 /// The one-way delay.
 pub(crate) const DELAY: Duration = Duration::from_millis(20);
 
-/// Two ends, whose packets the test carries.
+/// Two ends, between which the test carries packets.
 pub(crate) struct Bench {
     pub(crate) now: Instant,
     pub(crate) ends: [Connection; 2],
@@ -41,7 +41,7 @@ impl Bench {
         bench
     }
 
-    /// Creates a client that is opened, before anything leaves.
+    /// Creates a client that is opened, before it sends a packet.
     pub(crate) fn before_the_handshake(settings: &Settings) -> (Instant, Connection) {
         let [mut client, _] = ends_of([settings; 2], None, Seed(5));
         client.open(Instant::ZERO);
@@ -58,8 +58,8 @@ impl Bench {
         std::iter::from_fn(|| self.ends[end].poll(now)).collect()
     }
 
-    /// Lets time pass. Ends are woken at their deadlines; the packets that they then send stay with
-    /// them.
+    /// Advances time. Ends are woken at their deadlines; the packets that they then send are not
+    /// delivered.
     pub(crate) fn pass(&mut self, time: Duration) {
         let until = self.now + time;
         self.now = until;
@@ -74,7 +74,7 @@ impl Bench {
         std::iter::from_fn(|| self.ends[end].take_event()).collect()
     }
 
-    /// Writes this many full packets at the client, which leave now.
+    /// Writes this number of full-sized packets at the client, which are sent now.
     pub(crate) fn write(&mut self, packets: u64) -> Vec<Datagram> {
         self.ends[0].write(self.now, packets * 1439);
         let sent = self.sent(0);
@@ -82,7 +82,7 @@ impl Bench {
         sent
     }
 
-    /// Returns the numbers of the client's packets that the server acknowledges when these arrive.
+    /// Delivers these packets to the server. Returns the server's answers.
     fn acknowledged(&mut self, datagrams: Vec<Datagram>) -> Vec<Datagram> {
         datagrams.into_iter().for_each(|datagram| self.arrives(1, datagram));
         self.pass(MS * 30);
@@ -104,7 +104,8 @@ pub(crate) fn offsets(datagrams: &[Datagram]) -> Vec<u64> {
     datagrams.iter().flat_map(Datagram::frames).filter_map(offset).collect()
 }
 
-/// RFC 9002, §6.1.1: a packet is lost once one is acknowledged whose number is larger by three.
+/// RFC 9002, §6.1.1: a packet is lost once a packet is acknowledged whose number is larger by
+/// three.
 #[test]
 fn a_packet_three_behind_is_lost_at_once() {
     let mut bench = Bench::unpaced();
@@ -123,7 +124,7 @@ fn a_packet_three_behind_is_lost_at_once() {
     assert_eq!(bench.window(), 7360, "half of ten packets of 1472 octets");
 }
 
-/// RFC 9002, §6.1.2: 9/8 of a round trip of 40 ms after it left.
+/// RFC 9002, §6.1.2: a packet is lost 9/8 of a round-trip time of 40 ms after it was sent.
 #[test]
 fn a_packet_two_behind_is_lost_after_nine_eighths_of_a_round_trip() {
     let mut bench = Bench::unpaced();
@@ -142,8 +143,8 @@ fn a_packet_two_behind_is_lost_after_nine_eighths_of_a_round_trip() {
     assert_eq!(offsets(&bench.sent(0)), [0]);
 }
 
-/// RFC 9002, §6.2: two packets after smoothed_rtt + 4 · rttvar + max_ack_delay, then after twice
-/// that.
+/// RFC 9002, §6.2: two packets are sent after smoothed_rtt + 4 · rttvar + max_ack_delay, then after
+/// twice that time.
 #[test]
 fn without_acks_two_probes_leave_and_the_timeout_doubles() {
     let mut bench = Bench::unpaced();
@@ -160,8 +161,8 @@ fn without_acks_two_probes_leave_and_the_timeout_doubles() {
     assert_eq!(bench.window(), 14_720, "a probe timeout does not reduce the window (§7.5)");
 }
 
-/// quinn-proto's `maybe_queue_probe`: a probe carries `IMMEDIATE_ACK`, so that each of the two is
-/// acknowledged as it arrives. Otherwise the second one elicits one ACK for both.
+/// quinn-proto's `maybe_queue_probe`: a probe carries `IMMEDIATE_ACK`, so that each of the two
+/// probes is acknowledged as it arrives. Otherwise the second one elicits one ACK for both.
 #[test]
 fn probes_of_quinn_are_acknowledged_one_by_one() {
     let acks_of_first_probe = |preset| {
@@ -181,7 +182,7 @@ fn probes_of_quinn_are_acknowledged_one_by_one() {
     assert_eq!(acks_of_first_probe(Preset::Rfc), 0);
 }
 
-/// RFC 9002, §7.6: everything between two acknowledged packets was lost, for longer than three
+/// RFC 9002, §7.6: all packets between two acknowledged packets were lost, for longer than three
 /// probe timeouts.
 #[test]
 fn persistent_congestion_leaves_two_packets() {
@@ -203,7 +204,8 @@ fn persistent_congestion_leaves_two_packets() {
     assert!(bench.window() <= 2 * 1472 + 1472, "two packets, and what the ACK itself adds: {}", bench.window());
 }
 
-/// RFC 9000, §13.2: every second packet, within 25 ms, and at once behind a gap.
+/// RFC 9000, §13.2: every second packet is acknowledged, within 25 ms, and a packet beyond a gap
+/// immediately.
 #[test]
 fn the_receiver_acknowledges_by_the_rules() {
     let mut bench = Bench::unpaced();
@@ -307,7 +309,7 @@ fn a_peer_that_violates_the_protocol_is_told_why() {
     assert_eq!(ends_with(Frame::Ping), None);
 }
 
-/// A receiver with a policy that is not QUIC's own.
+/// A receiver with a policy that is not one of QUIC's.
 #[test]
 fn other_policies_count_packets_by_number() {
     let delayed = ack::delayed::Delayed::default();

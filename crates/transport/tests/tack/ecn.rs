@@ -1,4 +1,4 @@
-//! Tests marks of congestion, reported by counts as in RFC 9000, §13.4.
+//! Tests congestion marks, reported by counts as in RFC 9000, §13.4.
 
 use super::network::{Network, Path};
 use super::{CLEAN, MS};
@@ -11,7 +11,7 @@ use acklab_wire::Pdu;
 use acklab_wire::tack::{EcnCounts, Frame, Packet, PktSeq};
 
 /// Creates a network in which the first end, with `NewReno`, has sent for this time, in a much
-/// longer transfer. Its clean path has a round trip of 40 ms.
+/// longer transfer. The path has no impairments and a round-trip time of 40 ms.
 fn transferring(path: Path, time: Duration) -> Network {
     let congestion = cc::ControllerConfig::named("newreno").expect("it is built in");
     let settings = Settings { ecn: true, congestion, ..Settings::default() };
@@ -49,9 +49,9 @@ fn each_mark_reaches_the_sender_once() {
     assert_eq!(count(&network, 0, counter::RETRANSMISSIONS), 0);
 }
 
-/// RFC 9002, §7.1: a mark has the effect of a loss, once per round trip of 40 ms. If half of all
-/// packets are marked, the window falls to two packets, and three rounds out of four have a mark.
-/// With the TACK interval, a round lasts 50 ms.
+/// RFC 9002, §7.1: a congestion mark has the effect of a loss, once per round trip of 40 ms. If
+/// half of all packets are marked, the window falls to two packets, and three rounds out of four
+/// have a mark. With the TACK interval, a round lasts 50 ms.
 #[test]
 fn the_controller_answers_marks_once_a_round_trip() {
     for (marks, least) in [(0.01, 1), (0.5, 20)] {
@@ -61,8 +61,8 @@ fn the_controller_answers_marks_once_a_round_trip() {
     }
 }
 
-/// RFC 9000, §13.4.2.1: the sender stops marking on a path that clears the codepoint, and the
-/// transfer continues.
+/// RFC 9000, §13.4.2.1: on a path that clears the codepoint, the sender stops sending ECN-capable
+/// packets, and the transfer continues.
 #[test]
 fn a_path_that_clears_codepoints_gets_no_more() {
     let network = transferring(Path { clears_ecn: true, ..CLEAN }, MS * 500);
@@ -72,7 +72,7 @@ fn a_path_that_clears_codepoints_gets_no_more() {
     assert!(network.delivered(1, 0) > 1_000_000, "{}", network.delivered(1, 0));
 }
 
-/// RFC 9000, §13.4.2.1: counts only grow.
+/// RFC 9000, §13.4.2.1: counts never decrease.
 #[test]
 fn counts_of_codepoints_do_not_run_backwards() {
     let marked = Path { marks: 0.2, ..CLEAN };

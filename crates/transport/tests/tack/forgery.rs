@@ -84,8 +84,8 @@ fn no_rate_is_zero_or_infinite() {
     assert_eq!(refused(tack(|tack| tack.delivered = u32::MAX)), [Refusal::Rate]);
 }
 
-/// 20,000 bytes per round trip of 40 ms are 4 Mbps; Startup paces at 2.89 times that. All TACKs
-/// claim that their data took a microsecond to arrive.
+/// 20,000 bytes per round-trip time of 40 ms are 4 Mbps; Startup paces at 2.89 times this rate. All
+/// TACKs claim that their data took a microsecond to arrive.
 #[test]
 fn a_receiver_that_claims_any_rate_is_sent_no_more() {
     let settings = Settings { receive_buffer: Bytes(20_000), ..Settings::default() };
@@ -180,7 +180,7 @@ fn wild() -> impl Strategy<Value = Frame> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
-    /// No end panics or sends without end, whatever arrives.
+    /// Whatever arrives, no end panics or sends forever.
     #[test]
     fn wild_frames_do_no_harm(
         frames in proptest::collection::vec((0usize..2, wild(), 0u64..30), 1..60),

@@ -13,7 +13,7 @@ const CHUNK: u64 = 20_000;
 const EACH: Duration = Duration::from_millis(10);
 
 /// Returns the pacing rate after three seconds, as a multiple of the application's rate.
-/// `has_backlog`: the application always has more.
+/// `has_backlog` is `true` if the application always has more to send.
 fn pacing(has_backlog: bool) -> f64 {
     let settings = Settings::default();
     let mut ends: [Connection; 2] = network::ends(&settings, None, Seed(1));

@@ -21,7 +21,7 @@ fn open(settings: &Settings, paths: [Path; 2]) -> Network {
     network
 }
 
-/// Returns the packet with which a client opens.
+/// Returns the packet with which a client opens the connection.
 fn opening(settings: &Settings) -> (Connection, Packet) {
     use acklab_base::StreamPort as _;
     let [mut client, _] = ends(settings, None, Seed(7));
@@ -95,7 +95,7 @@ fn a_silent_connection_is_kept_alive() {
     );
 }
 
-/// RFC 9000, §8.1: three times the bytes received.
+/// RFC 9000, §8.1: at most three times the bytes received.
 #[test]
 fn a_stranger_is_answered_three_times() {
     let settings = Settings::default();
@@ -150,7 +150,7 @@ fn an_unknown_frame_is_skipped_and_its_packet_acknowledged() {
     assert_eq!(network.ends[1].refusals().total(), 0);
 }
 
-/// Acknowledges at once everything that has arrived.
+/// The receiver immediately acknowledges everything that has arrived.
 #[test]
 fn a_receiver_that_acknowledges_what_has_not_arrived_is_found_out() {
     let cheat = |skip_numbers| {

@@ -1,4 +1,4 @@
-//! Tests paths that lose much in both directions, and paths that lose everything.
+//! Tests paths with a high loss rate in both directions, and paths that lose all packets.
 
 use crate::network::{Network, Path};
 use crate::{CLEAN, MS};
@@ -18,8 +18,8 @@ fn has_ended(network: &Network) -> bool {
     network.phases().iter().any(|phase| matches!(phase, Phase::Closed { .. }))
 }
 
-/// Carries the transfers over a path that loses this share of the packets in each direction.
-/// Returns their time if the connection survives them.
+/// Carries the transfers over a path that loses the fraction `loss` of the packets in each
+/// direction. Returns their duration if the connection survives them.
 fn carry(loss: f64, delay: Duration, seed: u64) -> Option<Duration> {
     let settings = Settings { idle_timeout: IDLE_TIMEOUT, ..Settings::default() };
     let path = Path { delay, loss, ..CLEAN };
@@ -37,8 +37,8 @@ fn carry(loss: f64, delay: Duration, seed: u64) -> Option<Duration> {
     is_done(&network).then(|| network.now.since(opened))
 }
 
-/// A probe and its answer arrive with the probability 0.36. With one probe per timeout, and the
-/// delay of a TACK in each timeout, 17 of these 100 connections ended during their transfers.
+/// A probe and its answer both arrive with the probability 0.36. With one probe per timeout, and
+/// the delay of a TACK in each timeout, 17 of these 100 connections ended during their transfers.
 #[test]
 fn transfers_outlast_40_percent_of_loss_both_ways() {
     for delay in [10, 50] {
@@ -48,7 +48,7 @@ fn transfers_outlast_40_percent_of_loss_both_ways() {
     }
 }
 
-/// RFC 9002, §6.2.1: the timeout doubles. §6.2.4: at most two packets leave at each.
+/// RFC 9002, §6.2.1: the timeout doubles. §6.2.4: at most two packets are sent at each timeout.
 #[test]
 fn probes_leave_in_pairs_at_intervals_that_double() {
     let mut network = Network::new(&Settings::default(), [CLEAN; 2], None, false, Seed(1));
@@ -73,8 +73,8 @@ fn probes_leave_in_pairs_at_intervals_that_double() {
     assert!(intervals.windows(2).all(|pair| pair[1] == pair[0] * 2), "{left:?}");
 }
 
-/// The receiver reads one stream all the time, so that it always has bytes in flight. The new
-/// window of another stream is lost once.
+/// The receiver continuously reads one stream, so that this stream always has bytes in flight. The
+/// new window of another stream is lost once.
 #[test]
 fn a_window_that_is_lost_is_requested_while_another_stream_moves() {
     const WINDOW: u64 = 50_000;

@@ -65,7 +65,7 @@ impl Forgeable for Connection {
     }
 }
 
-/// Returns a number that is small half of the time.
+/// Returns a number that is small with the probability 1/2.
 fn number(octets: &mut Octets<'_>) -> u32 {
     if octets.once_in(2) { octets.octet().into() } else { octets.word() }
 }

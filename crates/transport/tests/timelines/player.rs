@@ -11,7 +11,7 @@ use acklab_transport::tcp::{Connection, Receiver, Sender, ecn};
 use acklab_wire::tcp::{AckRate, Flags, Options as WireOptions, SackBlock, Segment, SeqNumber, Timestamps};
 use std::collections::VecDeque;
 
-/// The other end's initial sequence number, close to the end of the space so that every long
+/// The other end's initial sequence number, close to the end of the number space so that every long
 /// timeline wraps.
 const PEER: SeqNumber = SeqNumber(u32::MAX - 2500);
 
@@ -70,10 +70,10 @@ impl Subject {
 struct Player<'a> {
     script: &'a Script,
     subject: Subject,
-    /// The machine's own initial sequence number, once it was sent.
+    /// The machine's initial sequence number, once it was sent.
     own: Option<SeqNumber>,
     now: Instant,
-    /// The segments that have left and that no line has matched.
+    /// The segments that were sent and are not yet matched with a line.
     left: VecDeque<(Instant, Segment)>,
 }
 
@@ -238,7 +238,7 @@ impl Player<'_> {
                 self.now = answered;
                 let answer = self.to_wire(&Written { flags: Flags::SYN | Flags::ACK | answer, ack: Some(1), ..syn });
                 self.accept(answer);
-                // The ACK of the handshake leaves first.
+                // The ACK of the handshake is sent first.
                 self.left.pop_front();
             }
             Kind::Receiver | Kind::Passive => {
@@ -280,7 +280,7 @@ impl Player<'_> {
         }
     }
 
-    /// Lets time pass up to `at`, or until something has left.
+    /// Advances time to `at`, or until a segment is sent.
     fn pass(&mut self, at: Instant) {
         while self.left.is_empty()
             && let Some(deadline) = self.subject.machine().deadline()

@@ -70,7 +70,8 @@ pub(crate) enum What {
     Silence,
 }
 
-/// A segment in a script: numbers are relative to the initial ones, and omitted fields are `None`.
+/// A segment in a script. Its numbers are relative to the initial sequence numbers, and omitted
+/// fields are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) flags: Flags,

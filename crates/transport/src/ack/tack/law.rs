@@ -1,8 +1,8 @@
-//! The frequency law of TACK.
+//! TACK's formula of the ACK frequency, called its law.
 //!
 //! Li et al., *TACK: Improving Wireless Transport Performance by Taming Acknowledgments*, SIGCOMM
-//! 2020, §4.1, eq. (3): f = min{bw/(L·MSS), β/RTTmin} ACKs per second. It counts bytes while the
-//! path holds less than β·L·MSS, and is periodic beyond.
+//! 2020, §4.1, eq. (3): f = min{bw/(L·MSS), β/RTTmin} ACKs per second. The receiver counts bytes
+//! while less than β·L·MSS is in flight on the path. Otherwise its ACKs are periodic.
 
 use super::super::{Decision, Reason};
 use acklab_base::{Duration, Instant, mul_div};
@@ -13,16 +13,17 @@ pub const LONGEST_DELAY: Duration = Duration::from_millis(500);
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
-/// The constants of the law.
+/// The constants of the formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Law {
-    /// L: full-sized packets per ACK, when byte counting governs.
+    /// L: the number of full-sized packets per ACK while the rate of bytes determines the ACK
+    /// frequency.
     pub packets: u32,
-    /// β: ACKs per RTTmin, when time governs.
+    /// β: the number of ACKs per RTTmin while time determines the ACK frequency.
     pub beta: u32,
 }
 
-/// The known inputs of the law.
+/// The inputs of the formula, as far as they are known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
     /// MSS, in bytes.
@@ -41,7 +42,7 @@ impl Default for Law {
 }
 
 impl Law {
-    /// Returns f, in ACKs per second; infinite while no bound is known.
+    /// Returns f, in ACKs per second. It is infinite if neither bound is known.
     #[must_use]
     pub fn frequency(&self, path: &Path) -> f64 {
         let by_octets =
@@ -51,7 +52,7 @@ impl Law {
         by_octets.min(by_time)
     }
 
-    /// Returns 1/f, or zero while no bound of f is known.
+    /// Returns 1/f, or zero if neither bound of f is known.
     #[must_use]
     pub fn interval(&self, path: &Path) -> Duration {
         self.time_of_octets(path).unwrap_or(Duration::ZERO).max(self.period(path.rtt_min))
@@ -63,23 +64,23 @@ impl Law {
         rtt_min.map_or(Duration::ZERO, |rtt| rtt / u64::from(self.beta.max(1)))
     }
 
-    /// Returns L·MSS, the number of bytes for which an ACK is due.
+    /// Returns L·MSS, the number of bytes after which an ACK is due.
     #[must_use]
     pub const fn octets(&self, mss: u64) -> u64 {
         self.packets as u64 * mss
     }
 
-    /// Returns L·MSS/bw, the time in which these bytes arrive, if the bandwidth is known.
+    /// Returns L·MSS/bw, the time in which L·MSS bytes arrive, if the bandwidth is known.
     #[must_use]
     pub fn time_of_octets(&self, path: &Path) -> Option<Duration> {
         let bandwidth = path.bandwidth.filter(|bandwidth| *bandwidth > 0)?;
         Some(Duration::from_nanos(mul_div(self.octets(path.mss), SECOND, bandwidth)))
     }
 
-    /// Returns when the next ACK is due, with `arrived` bytes unacknowledged since the `last` ACK.
-    /// An ACK is due once L·MSS bytes have arrived and RTTmin/β has passed. Fewer bytes are
-    /// acknowledged after L·MSS/bw. Without a measurement of bw, and at the latest, they are
-    /// acknowledged after [`LONGEST_DELAY`].
+    /// Returns when the next ACK is due. `arrived` bytes are unacknowledged since the ACK at
+    /// `last`. An ACK is due once L·MSS bytes have arrived and RTTmin/β has passed. Fewer bytes are
+    /// acknowledged after L·MSS/bw. The maximum delay, also without a measurement of bw, is
+    /// [`LONGEST_DELAY`].
     #[must_use]
     pub fn decide(&self, now: Instant, last: Option<Instant>, arrived: u64, path: &Path) -> Decision {
         let due = last.map_or(now, |last| last + self.period(path.rtt_min));
@@ -97,9 +98,9 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Li et al., Figure 8(b), to the digit. The goodputs of its tool are 7 and 590 times 1024
-    /// kbit/s. A data packet and an ACK carry 1472 and 52 bytes, and the tool uses their sum as
-    /// MSS.
+    /// Reproduces Figure 8(b) of Li et al. to the digit. The goodputs of the paper's tool are 7 and
+    /// 590 times 1024 kbit/s. A data packet and an ACK carry 1472 and 52 bytes, and the tool uses
+    /// their sum as MSS.
     #[test]
     fn figure_8b() {
         let law = Law::default();

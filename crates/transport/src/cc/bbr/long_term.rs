@@ -9,10 +9,10 @@ use super::{Bbr, Mode};
 use crate::cc::model::gain::Gain;
 use acklab_base::Instant;
 
-/// Two rates are equal if they differ by at most this part (`bbr_lt_bw_ratio`: 1/8).
+/// Two rates are considered equal if they differ by at most this fraction (`bbr_lt_bw_ratio`: 1/8).
 const RATE_DIVISOR: u64 = 8;
-/// Two rates are also equal if they differ by at most this many bits per second, less the pacing
-/// margin (`bbr_lt_bw_diff`; `bbr_rate_bytes_per_sec` subtracts the margin).
+/// Two rates are also considered equal if they differ by at most this many bits per second, less
+/// the pacing margin (`bbr_lt_bw_diff`; `bbr_rate_bytes_per_sec` subtracts the margin).
 const RATE_DIFFERENCE: u64 = 4000;
 const MILLISECOND: u64 = 1_000_000;
 
@@ -94,7 +94,7 @@ impl Bbr {
             }
             return;
         }
-        // Wait for the first loss: until then the token bucket may still hold tokens.
+        // Wait for the first loss: before it, the token bucket may still contain tokens.
         if !self.long_term.is_sampling {
             if !has_loss {
                 return;
@@ -114,7 +114,7 @@ impl Bbr {
             self.long_term.reset(now);
             return;
         }
-        // End an interval with a loss, when the token bucket is empty.
+        // An interval ends with a loss, when the token bucket is empty.
         if has_loss && let Some(rate) = self.long_term.lossy_rate(now, self.constants.policer_loss_threshold) {
             self.long_term.end_interval(rate, now, self.constants.pacing_margin);
             if self.long_term.is_policed {

@@ -51,8 +51,8 @@ impl Bbr {
 
     /// Returns `true` if the next phase begins (`bbr_is_next_cycle_phase`). A phase lasts for the
     /// minimum round-trip time. The probing phase lasts longer, until its target is in flight or a
-    /// loss shows that the path does not hold it. The draining phase ends earlier if the queue is
-    /// empty.
+    /// loss shows that the target exceeds the path's capacity. The draining phase ends earlier if
+    /// the queue is empty.
     fn is_phase_over(&self, ack: &Ack) -> bool {
         let has_lasted_rtt = self.min_rtt.is_some_and(|min_rtt| self.delivered_at.since(self.cycle.began) > min_rtt);
         if self.pacing_gain.is_one() {

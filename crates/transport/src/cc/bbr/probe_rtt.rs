@@ -1,4 +1,4 @@
-//! The minimum round-trip time, and the state `ProbeRTT` that remeasures it.
+//! The minimum round-trip time, and the state `ProbeRTT` in which BBR measures it anew.
 
 use super::{Bbr, Mode};
 use crate::cc::model::probe_rtt::ProbeRttTimer;
@@ -33,7 +33,7 @@ impl Bbr {
     }
 
     /// Returns `true` if the receiver may have delayed this ACK: it covers less than a segment, and
-    /// nothing else was delivered in its round trip (`tcp_clean_rtx_queue`,
+    /// no other data were delivered in its round trip (`tcp_clean_rtx_queue`,
     /// `FLAG_ACK_MAYBE_DELAYED`).
     fn may_be_delayed(&self, ack: &Ack) -> bool {
         ack.delivered < self.mss

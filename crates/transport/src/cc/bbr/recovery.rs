@@ -10,7 +10,7 @@ const FIRST_SEGMENTS: u64 = INITIAL_SEGMENTS - 1;
 
 impl Bbr {
     /// Follows `bbr_set_cwnd`: the window grows by the delivered bytes up to the target, and drops
-    /// to the target at once.
+    /// to the target immediately.
     pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         if ack.delivered > 0 {
             let cwnd = self.recover_or_restore(window.cwnd, ack);
@@ -33,9 +33,9 @@ impl Bbr {
         cwnd.max(self.min_window())
     }
 
-    /// Follows `bbr_set_cwnd_to_recover_or_restore`: in the first round of a recovery the flow
-    /// sends as much as is delivered, afterwards up to twice as much. The end of the recovery
-    /// restores the window.
+    /// Follows `bbr_set_cwnd_to_recover_or_restore`. In the first round of a recovery the flow
+    /// sends as much as is delivered, afterwards up to twice as much. At the end of the recovery,
+    /// the window is restored.
     fn recover_or_restore(&mut self, mut cwnd: u64, ack: &Ack) -> u64 {
         let before = std::mem::replace(&mut self.state, ack.state);
         let in_recovery = |state| matches!(state, CongestionState::Recovery | CongestionState::Loss);

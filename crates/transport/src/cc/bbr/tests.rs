@@ -45,7 +45,8 @@ impl Bench {
         bench
     }
 
-    /// Processes an ACK `after` the last, for `segments` segments, with a sample of `mbps`.
+    /// Processes an ACK for `segments` segments, `after` the previous ACK, with a rate sample of
+    /// `mbps`.
     fn ack(&mut self, after: Duration, segments: u64, mbps: u64, prior: u64, edit: impl FnOnce(&mut Ack)) {
         self.now += after;
         self.delivered += segments * MSS;

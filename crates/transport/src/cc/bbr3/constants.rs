@@ -32,10 +32,10 @@ constants! {
         /// (§2.8).
         #[schemars(range(min = 0.0, max = 0.99))]
         loss_threshold: Gain = Gain::percent(2),
-        /// BBR.Beta: the minimum share of a bound that remains after a reduction (§2.8).
+        /// BBR.Beta: the minimum fraction of a bound that remains after a reduction (§2.8).
         #[schemars(range(min = 0.01, max = 1.0))]
         beta: Gain = Gain::percent(70),
-        /// BBR.Headroom: the share of the long-term bound that is left for other flows (§2.8).
+        /// BBR.Headroom: the fraction of the long-term bound that is left for other flows (§2.8).
         #[schemars(range(min = 0.0, max = 0.99))]
         headroom: Gain = Gain::percent(15),
         /// BBR.MinPipeCwnd: the minimum window, in segments (§2.8).
@@ -45,7 +45,8 @@ constants! {
         min_rtt_window: Duration = Duration::from_secs(10),
         /// BBR.ProbeRTTDuration: duration of `ProbeRTT` (§2.16.2).
         probe_rtt_duration: Duration = Duration::from_millis(200),
-        /// BBR.PacingMarginPercent: the pacing rate is below the estimate by this share (§5.6.2).
+        /// BBR.PacingMarginPercent: the fraction by which the pacing rate is below the estimate
+        /// (§5.6.2).
         #[schemars(range(min = 0.0, max = 0.99))]
         pacing_margin: Gain = Gain::percent(1),
         /// The minimum growth of the bandwidth per round while the pipe is not full, as a factor
@@ -63,14 +64,15 @@ constants! {
         drain_rounds: u32 = 3,
         /// The minimum time between probes (§5.3.3.8.2: T_bbr is two to three seconds).
         probe_wait: Duration = Duration::from_secs(2),
-        /// The maximum of the random time that is added to it (§5.3.3.8.2).
+        /// The maximum of the random time that is added to the minimum time between probes
+        /// (§5.3.3.8.2).
         probe_wait_range: Duration = Duration::from_secs(1),
         /// The maximum number of round trips between probes. It is lower if Reno would grow by the
-        /// bandwidth-delay product in fewer (§5.3.3.8.2: T_reno).
+        /// bandwidth-delay product in fewer round trips (§5.3.3.8.2: T_reno).
         #[schemars(range(min = 1))]
         reno_rounds: u32 = 63,
-        /// BBR.ExtraAckedFilterLen: length of the maximum filter of the ACK aggregation in rounds;
-        /// one round before the pipe was full (§2.12).
+        /// BBR.ExtraAckedFilterLen: length of the maximum filter of the ACK aggregation, in rounds.
+        /// The length is one round before the pipe was full (§2.12).
         #[schemars(range(min = 1))]
         extra_acked_window: u32 = 10,
     }

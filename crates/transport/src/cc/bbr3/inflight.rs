@@ -5,13 +5,13 @@ use crate::cc::model::gain::Gain;
 use crate::cc::{Ack, Window};
 use crate::recovery::CongestionState;
 
-/// The send quanta per second: a quantum is a millisecond of the pacing rate, at most 64 KiB and at
-/// least two segments (§5.6.3: `SetSendQuantum`).
+/// The number of send quanta per second. A quantum is a millisecond of the pacing rate, at most 64
+/// KiB and at least two segments (§5.6.3: `SetSendQuantum`).
 const QUANTA_A_SECOND: u64 = 1000;
 const QUANTUM_OCTETS: u64 = 64 << 10;
 const QUANTUM_SEGMENTS: u64 = 2;
-/// The quanta in the offload budget: one waits to leave, one is being segmented, one is being
-/// reassembled by the receiver (§5.5.8.1: `UpdateOffloadBudget`).
+/// The number of quanta in the offload budget: one waits to be sent, one is being segmented, and
+/// the receiver reassembles one (§5.5.8.1: `UpdateOffloadBudget`).
 const QUANTA: u64 = 3;
 
 impl Bbr3 {
@@ -68,7 +68,7 @@ impl Bbr3 {
     }
 
     /// Follows `SetCwnd` (§5.6.4.6): the window grows by the delivered bytes up to the target,
-    /// drops to the target at once, and stays within the bounds.
+    /// drops to the target immediately, and remains within the bounds.
     pub(super) fn set_window(&mut self, window: &mut Window, ack: &Ack) {
         let target = self.with_budget(
             self.bdp(self.bandwidth, self.state.window_gain(&self.constants)) + self.extra_acked.get().unwrap_or(0),

@@ -15,7 +15,7 @@ const SLOPE_ROUNDS: u32 = 30;
 pub(super) struct LongTerm {
     /// BBR.inflight_longterm.
     pub(super) inflight: u64,
-    /// BBR.is_bw_probe_sample: the present ACKs and losses belong to a probe.
+    /// BBR.is_bw_probe_sample: `true` if the current ACKs and losses belong to a probe.
     pub(super) is_probe_sample: bool,
     /// BBR.prev_probe_too_high.
     pub(super) was_too_high: bool,
@@ -87,8 +87,8 @@ impl Bbr3 {
                 if ack.rate.is_some_and(|sample| !sample.is_app_limited) {
                     self.advance_bandwidth();
                 }
-                // The probe stopped early as a precaution, because the previous one was too high,
-                // and did not lose too much. Probe again in full.
+                // The probe stopped early as a precaution, because the previous probe was too high.
+                // This probe did not lose too much. Probe again in full.
                 if self.long_term.was_precautionary && !self.long_term.was_too_high {
                     self.enter_refill();
                     return true;
@@ -123,7 +123,7 @@ impl Bbr3 {
     }
 
     /// Follows the part of `HandleLostPacket` that concerns a probe: a loss rate above the
-    /// threshold bounds the data in flight.
+    /// threshold sets a bound on the data in flight.
     pub(super) fn check_lost_probe(&mut self, window: &Window, lost: &Lost) {
         if !self.long_term.is_probe_sample {
             return;
@@ -150,7 +150,7 @@ impl Bbr3 {
 }
 
 /// Follows `InflightAtLoss`: returns the data in flight when the losses crossed the threshold. If
-/// the earlier losses had already crossed the threshold, no part of this transmission counts.
+/// earlier losses had already crossed the threshold, no part of this transmission is included.
 fn inflight_at_loss(threshold: Gain, octets: u64, in_flight: u64, lost: u64) -> u64 {
     let before = in_flight.saturating_sub(octets);
     let lost_before = lost.saturating_sub(octets);

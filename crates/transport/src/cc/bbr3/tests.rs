@@ -91,8 +91,8 @@ impl Bench {
         panic!("{:?}, not {state:?}", self.bbr.state);
     }
 
-    /// Loses the segment at `start`. When it left, `in_flight` segments were in flight, and
-    /// `lost_before` bytes had been lost.
+    /// Loses the segment at `start`. When the segment was sent, `in_flight` segments were in
+    /// flight, and `lost_before` bytes had been lost.
     fn lose(&mut self, start: u64, in_flight: u64, lost_before: u64) {
         self.lost += MSS;
         let stamp = Stamp { in_flight: in_flight * MSS, lost: lost_before, ..Stamp::default() };

@@ -1,19 +1,19 @@
 //! Sets the window in a recovery, after Linux's BBR (`bbr_set_cwnd_to_recover_or_restore`).
 //!
 //! In the first round after a loss, a flow sends as much as is delivered: packet conservation. Then
-//! the window grows by the delivered bytes, up to its cap. The end of a recovery restores the
-//! previous window. TACK requires two changes:
+//! the window grows by the delivered bytes, up to its cap. At the end of a recovery the previous
+//! window is restored. TACK requires two changes:
 //!
 //! * Linux ends a recovery when all data sent before it began are acknowledged, including
-//!   retransmissions, which takes two rounds or more. With a number per transmission, that would
-//!   already be the end of the first round, and each round with a loss would conserve. So a
-//!   recovery here has a second round, in which the retransmissions of the first are acknowledged.
-//!   Once the pipe has been full, each further loss prolongs it. It then ends after a round without
-//!   loss, as in Chromium's BBR, which also numbers packets (`UpdateRecoveryState`). In Startup a
-//!   further loss does not prolong it: a flow that still doubles its rate conserves in every other
-//!   round.
+//!   retransmissions, which takes two rounds or more. With a number per transmission, this
+//!   condition would already be met at the end of the first round, and each round with a loss would
+//!   conserve packets. So a recovery here has a second round, in which the retransmissions of the
+//!   first round are acknowledged. Once the pipe has been full, each further loss prolongs the
+//!   second round. It then ends after a round without loss, as in Chromium's BBR, which also
+//!   numbers packets (`UpdateRecoveryState`). In Startup a further loss does not prolong it: a flow
+//!   that still doubles its rate conserves packets in every other round.
 //! * The sender receives reports of arrivals once per TACK interval. Arrivals since the last report
-//!   count as in flight, so the sender may send that much more.
+//!   are still counted as in flight, so the sender may send that much more.
 
 use crate::cc::{Ack, Position};
 
@@ -28,13 +28,13 @@ enum Phase {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
     phase: Phase,
-    /// The end of the packets sent when the phase began, or was prolonged.
+    /// The end of the packets sent when the phase began, or when a loss last prolonged it.
     until: Position,
     /// The window before the recovery.
     prior_window: u64,
 }
 
-/// The limits of a recovery's window, besides the ACK. Sizes are bytes.
+/// The limits of a recovery's window that do not depend on the ACK. Sizes are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// The bytes delivered between two TACKs.
@@ -56,7 +56,7 @@ impl Recovery {
         self.phase == Phase::Conservation
     }
 
-    /// Returns `true` if the packets acknowledged now left during packet conservation.
+    /// Returns `true` if the packets acknowledged now were sent during packet conservation.
     pub(super) fn sees_conserved(&self) -> bool {
         self.phase == Phase::Growth
     }
@@ -97,14 +97,14 @@ mod tests {
     use crate::cc::testing::{MSS, ack};
     use acklab_base::{Duration, Instant};
 
-    /// Returns an ACK for a packet, with 20 in flight and `lost` lost, that acknowledges up to
-    /// `acked_to` of `sent_to`.
+    /// Returns an ACK for a packet, with 20 packets in flight and `lost` packets lost. `acked_to`
+    /// and `sent_to` are the ends of the acknowledged and the sent packets.
     fn reporting(lost: u64, acked_to: u64, sent_to: u64) -> Ack {
         let (in_flight, acked_to, sent_to) = (20 * MSS, Position(acked_to), Position(sent_to));
         Ack { lost: lost * MSS, in_flight, acked_to, sent_to, ..ack(Instant::ZERO, 1, Duration::from_millis(10)) }
     }
 
-    /// Returns the windows in packets, and whether they conserve.
+    /// Returns each window, in packets, and whether packets are conserved.
     fn windows(is_full: bool, steps: &[(u64, Ack)]) -> Vec<(u64, bool)> {
         let limits = Limits { between: 6 * MSS, least: 4 * MSS, is_full };
         let mut recovery = Recovery::default();
@@ -122,7 +122,7 @@ mod tests {
             (30, reporting(0, 186, 190)),
             (31, reporting(0, 187, 200)),
         ];
-        // In flight and delivered until the next TACK are 20 and 6.
+        // 20 packets are in flight, and 6 are delivered until the next TACK.
         let expected = [(60, false), (26, true), (23, true), (23, false), (30, false), (60, false)];
         assert_eq!([true, false].map(|is_full| windows(is_full, &steps)), [expected; 2]);
     }

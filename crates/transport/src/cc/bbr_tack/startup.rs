@@ -1,15 +1,17 @@
 //! The evidence of losses in Startup (draft-ietf-ccwg-bbr, §5.3.1.3).
 //!
 //! A flow that conserves packets after each loss no longer doubles its rate. BBR, version 1, then
-//! takes the pipe for full, although the losses are random. Version 3 ignores losses in Startup
+//! considers the pipe full, although the losses are random. Version 3 ignores losses in Startup
 //! until a round of a recovery has lost more than 2 % in six ranges. Here this has two effects:
 //!
-//! * **Conservation** begins with the sixth lost range of a round. A flight of a few packets has
-//!   no six ranges, so losses in as many rounds in a row as show a full pipe count as well: of a
-//!   hundred flows that share 500 packets, each would otherwise fill its initial window forever.
-//! * **The end of Startup** requires a queue besides the draft's criteria. The draft also bounds
-//!   the data in flight after such losses, so that version 3 yields to random losses above 2 %. The
-//!   paper has no such bound: its BBR, as version 1, fills a path that loses more.
+//! * **Conservation** begins with the sixth lost range of a round. A flight of a few packets cannot
+//!   have six ranges. So conservation also begins after a loss in each of the number of consecutive
+//!   rounds that shows a full pipe. Otherwise each of a hundred flows that share 500 packets would
+//!   fill its initial window for the whole connection.
+//! * **The end of Startup** requires a queue in addition to the draft's criteria. The draft also
+//!   bounds the data in flight after such losses, so that version 3 reduces its rate under random
+//!   losses above 2 %. The paper has no such bound: its BBR, like version 1, fills a path with a
+//!   higher loss rate.
 
 use crate::cc::model::gain::Gain;
 use crate::cc::model::loss_round::LossRound;
@@ -18,9 +20,9 @@ use crate::cc::{Ack, Lost};
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StartupLosses {
     round: LossRound,
-    /// The rounds in a row with a loss, without the present one.
+    /// The number of consecutive rounds with a loss, excluding the current round.
     lossy_rounds: u32,
-    /// The present round has a loss.
+    /// `true` if the current round has a loss.
     has_loss: bool,
 }
 

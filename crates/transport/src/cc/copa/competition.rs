@@ -1,4 +1,4 @@
-//! Decides when Copa competes with flows that fill buffers, and with which δ (§2.2).
+//! Decides when Copa competes with flows that fill buffers, and with which value of δ (§2.2).
 
 use super::Config;
 use super::extreme::Extreme;
@@ -33,7 +33,7 @@ impl Competition {
         }
     }
 
-    /// Returns 1/δ: the packets that the flow keeps in the queue.
+    /// Returns 1/δ: the number of packets that the flow keeps in the queue.
     pub(super) const fn inverse_delta(&self) -> f64 {
         self.inverse_delta
     }

@@ -10,7 +10,7 @@ enum End {
     Greatest,
 }
 
-/// A queue in which each sample is more extreme than those after it, so that the first is the
+/// A queue in which each sample is more extreme than the samples after it. The first sample is the
 /// extreme.
 #[derive(Clone, Debug)]
 pub(super) struct Extreme {

@@ -1,10 +1,10 @@
 //! The reduction after heavy loss: `ReduceOnLoss` of genericCC's `estimators.cc`. The paper and
-//! mvfst have none.
+//! mvfst have no such reduction.
 
 use super::Config;
 use acklab_base::{Duration, Instant};
 
-/// Counts packets over two round trips and more than twenty packets.
+/// Counts packets over at least two round trips and more than twenty packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeavyLoss {
     began: Instant,

@@ -8,11 +8,12 @@ use acklab_base::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which retransmission timeouts set Copa's window to its minimum.
+/// The retransmission timeouts that set Copa's window to its minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimeoutRule {
-    /// Those that establish persistent congestion (mvfst's `Copa::onPacketLoss`; RFC 9002, §7.6).
+    /// Timeouts that establish persistent congestion (mvfst's `Copa::onPacketLoss`; RFC 9002,
+    /// §7.6).
     PersistentCongestion,
     /// Every timeout, as with the loss window of RFC 5681, §3.1.
     Every,
@@ -25,19 +26,19 @@ impl Constant for TimeoutRule {}
 /// RFC 9002, §7.6.1: `kPersistentCongestionThreshold`.
 const THRESHOLD: u64 = 3;
 
-/// Searches for a period in which everything that was sent was lost.
+/// Searches for a period in which all packets sent were lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PersistentCongestion {
     rtt: Estimator,
-    /// The departure of the newest delivered transmission, or an upper bound of it.
+    /// The sending time of the newest delivered transmission, or an upper bound of it.
     delivered: Instant,
-    /// The first and the last departure of the lost transmissions since.
+    /// The first and the last sending time of the transmissions lost since then.
     span: Option<(Instant, Instant)>,
 }
 
 impl PersistentCongestion {
-    /// Processes an ACK of `octets` bytes. `newest` is the departure and round trip of the newest
-    /// transmission among them, or `None` if that is ambiguous.
+    /// Processes an ACK of `octets` bytes. `newest` is the sending time and round-trip time of the
+    /// newest acknowledged transmission, or `None` if they are ambiguous.
     pub(super) fn on_ack(&mut self, now: Instant, newest: Option<(Instant, Duration)>, octets: u64) {
         if let Some((_, rtt)) = newest {
             self.rtt.sample(rtt);
@@ -48,9 +49,10 @@ impl PersistentCongestion {
         }
     }
 
-    /// Returns `true` if this loss establishes persistent congestion (RFC 9002, §7.6.2): two lost
-    /// transmissions left further apart than three times SRTT + 4·RTTVAR (§7.6.1), and none that
-    /// left between them is acknowledged. RFC 9002 adds `max_ack_delay`, which TCP does not have.
+    /// Returns `true` if this loss establishes persistent congestion (RFC 9002, §7.6.2). The
+    /// condition is that two lost transmissions were sent further apart than three times SRTT +
+    /// 4·RTTVAR (§7.6.1), and no transmission between them is acknowledged. RFC 9002 adds
+    /// `max_ack_delay`, which TCP does not have.
     pub(super) fn on_lost(&mut self, lost: &Lost) -> bool {
         let Some(srtt) = self.rtt.srtt().filter(|_| lost.sent_at > self.delivered) else { return false };
         let (first, last) = self.span.unwrap_or((lost.sent_at, lost.sent_at));
@@ -107,7 +109,7 @@ mod tests {
     fn what_is_delivered_in_between_ends_the_span() {
         let mut congestion = measured();
         congestion.on_lost(&lost(1000));
-        // The newest delivered transmission left at 1.5 s.
+        // The newest delivered transmission was sent at 1.5 s.
         congestion.on_ack(at(1600), Some((at(1500), Duration::from_millis(100))), 1000);
         assert!(!congestion.on_lost(&lost(2200)));
         assert!(!congestion.on_lost(&lost(1400)), "it left before that one");

@@ -80,7 +80,7 @@ fn velocity_doubles_after_three_round_trips_one_way_and_is_lost_on_the_turn() {
     assert_eq!(velocity(&mut flow, 6, 200), 1, "100 ms of queue turn it at once");
 }
 
-/// Returns the loss at `now` of a transmission that left at `sent_ms`.
+/// Returns the loss at `now` of a transmission that was sent at `sent_ms`.
 fn lost(now: Instant, sent_ms: u64) -> Lost {
     Lost {
         now,
@@ -94,8 +94,8 @@ fn lost(now: Instant, sent_ms: u64) -> Lost {
     }
 }
 
-/// Returns the windows after the first and the second of two timeouts; the second loses data that
-/// left a second later.
+/// Returns the windows after the first and the second of two timeouts. The second timeout loses
+/// data that were sent a second later.
 fn after_timeouts(timeout: TimeoutRule) -> [u64; 2] {
     let mut flow = Flow::with(Config { timeout, ..Config::PUBLISHED });
     flow.acks(5, 1, 10, 100);

@@ -1,8 +1,8 @@
-//! Copa's velocity (§2, step 4): the window moves by v/δ packets per round trip.
+//! Copa's velocity (§2, step 4): the window changes by v/δ packets per round trip.
 
 use acklab_base::{Duration, Instant};
 
-/// The direction in which the window moves.
+/// The direction in which the window changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     Up,
@@ -31,13 +31,13 @@ impl Velocity {
         self.value
     }
 
-    /// Returns the velocity for an ACK whose target lies `towards`. It is at least 1 and at most
-    /// `most`.
+    /// Returns the velocity for an ACK whose target is in the direction `towards`. The velocity is
+    /// at least 1 and at most `most`.
     ///
-    /// Once per round trip, the window is compared with the window at the start of the round trip,
-    /// when the packet left that is acknowledged now. If the direction has been the same for
-    /// `steady_round_trips`, the velocity doubles. If the direction has changed, the velocity is 1
-    /// again.
+    /// Once per round trip, the window is compared with its value at the start of the round trip,
+    /// when the packet acknowledged now was sent. If the direction has been the same for
+    /// `steady_round_trips`, the velocity doubles. If the direction has changed, the velocity is
+    /// reset to 1.
     pub(super) fn update(
         &mut self,
         now: Instant,
@@ -59,7 +59,7 @@ impl Velocity {
                 *self = Self::new(now, direction, cwnd);
             }
         }
-        // A velocity gained in one direction does not apply to the other (mvfst's
+        // A velocity reached in one direction does not apply to the other (mvfst's
         // `changeDirection`, which begins a new round trip).
         if towards != self.direction && self.value > 1.0 {
             *self = Self::new(now, towards, cwnd);

@@ -123,8 +123,8 @@ impl Linux {
         window.cwnd += self.additive_increase(acked) * window.mss;
     }
 
-    /// Follows `tcp_cong_avoid_ai`: credit from a time of slower growth counts for one segment, not
-    /// for several at once.
+    /// Follows `tcp_cong_avoid_ai`: credit from a period of slower growth adds one segment, not
+    /// several at a time.
     fn additive_increase(&mut self, acked: u64) -> u64 {
         let mut grown = 0;
         if self.credit >= self.count {

@@ -1,10 +1,10 @@
 //! CUBIC as ns-3.37's `TcpCubic` computes it: an older version of Linux's, with these differences:
 //!
 //! 1. No Reno-friendly region (`TcpFriendliness` came later).
-//! 2. Delay samples are the smoothed round-trip time of every ACK. Only those of an epoch's first
-//!    10 ms are discarded (`CubicDelta`).
-//! 3. An ACK grows the window by at most one segment. `m_cWndCnt` carries over the rest, without
-//!    bound and across losses.
+//! 2. Delay samples are the smoothed round-trip time of every ACK. Only the samples in the first 10
+//!    ms of an epoch are discarded (`CubicDelta`).
+//! 3. An ACK grows the window by at most one segment. `m_cWndCnt` carries over the remaining
+//!    growth, without bound and across losses.
 //! 4. Time is exact, and the curve is evaluated on each ACK. Its offset is truncated to whole
 //!    segments.
 //! 5. Neither idle periods nor an unused window stop the curve's time or the growth.

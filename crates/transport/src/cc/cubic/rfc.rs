@@ -14,7 +14,7 @@ pub(super) struct Rfc {
     curve: Curve,
     /// The curve before the last reduction, restored by an undo (§4.9).
     before: Option<Curve>,
-    /// The start of the period in which something other than the window limits sending.
+    /// The start of the period in which the window does not limit sending.
     limited_since: Option<Instant>,
     /// The growth of less than a byte.
     fraction: f64,
@@ -55,7 +55,7 @@ impl Rfc {
         }
     }
 
-    /// §5.8: time in which sending was not limited by the window does not advance the curve.
+    /// §5.8: the curve does not advance while the window does not limit sending.
     pub(super) fn note_limit(&mut self, ack: &Ack) {
         if ack.acked.bytes == 0 {
             return;
@@ -88,8 +88,8 @@ impl Rfc {
         } else {
             // §4.2, §4.4, §4.5.
             let target = at(since + ack.srtt.unwrap_or_default()).clamp(cwnd, self.constants.max_target * cwnd);
-            // Literally, each ACK counts once. If bytes are counted, an ACK for several segments
-            // counts as several.
+            // In the RFC's literal rule, each ACK counts once. If bytes are counted, an ACK for
+            // several segments counts as several.
             (target - cwnd) / cwnd * if self.growth == Growth::PerAck { 1.0 } else { acked }
         };
         self.fraction += grown * mss;
@@ -172,7 +172,8 @@ mod tests {
         let (mut rfc, mut window) = after_loss();
         assert!((rfc.curve.k - 4.217_163_326_508_746).abs() < 1e-12, "∛(30 / 0.4)");
         assert_eq!(window.cwnd, 70_007, "at first Reno is faster: 70 + 0.529 / 70");
-        // W(0.1 s + RTT) = 0.4 · (−4.017)³ + 100 = 74.07; the window moves 1/70 of the way to it.
+        // W(0.1 s + RTT) = 0.4 · (−4.017)³ + 100 = 74.07; the window closes 1/70 of the distance to
+        // it.
         rfc.grow(&mut window, &ack(at(100), 1, RTT), MSS);
         assert_eq!(window.cwnd, 70_065);
     }

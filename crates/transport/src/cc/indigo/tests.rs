@@ -61,8 +61,8 @@ fn samples_are_averaged_with_an_eighth() {
     assert!((second.send_rate - (0.875 * 0.4 + 0.125 * 8.0 / 48.0)).abs() < 1e-9);
 }
 
-/// A receiver waits for 30 ms and reports it. The sample is of the packet; its queueing delay is of
-/// the path only.
+/// A receiver waits for 30 ms and reports this time. The sample is of the packet; its queueing
+/// delay excludes the wait.
 #[test]
 fn an_acknowledgment_that_waits_is_a_sample_as_well() {
     let mut flow = Flow::new();

@@ -2,8 +2,8 @@
 //!
 //! If ACKs or data arrive in bursts, a sender with only a bandwidth-delay product in flight idles
 //! between two bursts. It needs additional data in flight: the acknowledged bytes in excess of the
-//! bandwidth. They are counted per epoch, in which the acknowledged bytes never fall behind the
-//! bandwidth (draft-ietf-ccwg-bbr, §5.5.9; Linux's `bbr_update_ack_aggregation`).
+//! bandwidth. The excess is counted per epoch. An epoch ends when the acknowledged bytes fall
+//! behind the bandwidth (draft-ietf-ccwg-bbr, §5.5.9; Linux's `bbr_update_ack_aggregation`).
 
 use super::gain::delivered_in;
 use acklab_base::Instant;
@@ -11,7 +11,7 @@ use acklab_base::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct AckEpoch {
     began: Instant,
-    /// Bytes acknowledged since then.
+    /// The number of bytes acknowledged since the start of the epoch.
     acked: u64,
 }
 

@@ -5,20 +5,21 @@ use crate::cc::{Ack, Lost, Position};
 use crate::recovery::CongestionState;
 use crate::recovery::delivery_rate::Sample;
 
-/// A packet-timed round trip that begins with the first loss in it. Without a loss, it begins with
-/// the end of the last one.
+/// A packet-timed round trip that begins with its first loss. Without a loss, it begins at the end
+/// of the previous round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::cc) struct LossRound {
     /// BBR.is_loss_in_round.
     has_loss: bool,
-    /// BBR.loss_round_delivered: octets delivered when the round began.
+    /// BBR.loss_round_delivered: the number of bytes delivered when the round began.
     began: u64,
     /// BBR.loss_round_start.
     starts: bool,
     /// The discontiguous ranges that were lost in the round.
     ranges: u32,
     last_end: Option<Position>,
-    /// Octets delivered when the present fast recovery began, or the one that this ACK ends.
+    /// The number of bytes delivered when the current fast recovery began, or the recovery that
+    /// this ACK ends.
     recovery_began: Option<u64>,
 }
 
@@ -38,8 +39,8 @@ impl LossRound {
         self.ranges
     }
 
-    /// Records a loss. Returns `true` if it is the first of the round. Adjacent ranges count as
-    /// one.
+    /// Records a loss. Returns `true` if it is the first of the round. Adjacent ranges are counted
+    /// as one.
     pub(in crate::cc) fn on_lost(&mut self, lost: &Lost) -> bool {
         let is_first = !self.has_loss;
         if is_first {
@@ -59,12 +60,12 @@ impl LossRound {
         }
     }
 
-    /// Returns `true` if the losses end Startup (`CheckStartupHighLoss`): a fast recovery has
-    /// lasted for a round, of which more than `threshold` and at least `ranges` ranges were lost.
-    /// Without SACK, any loss in a fast recovery does.
+    /// Returns `true` if the losses end Startup (`CheckStartupHighLoss`). A fast recovery must have
+    /// lasted for a round, in which a fraction of more than `threshold` and at least `ranges`
+    /// ranges were lost. Without SACK, any loss in a fast recovery is sufficient.
     ///
-    /// Where packets are numbered, a fast recovery ends with its first round (RFC 9002, §7.3.2). So
-    /// the ACK that ends it counts as well.
+    /// If packets are numbered, a fast recovery ends with its first round (RFC 9002, §7.3.2). So
+    /// the ACK that ends the recovery is also evaluated.
     pub(in crate::cc) fn is_high(&self, ack: &Ack, threshold: Gain, ranges: u32) -> bool {
         if !ack.has_sack {
             return ack.state == CongestionState::Recovery && ack.lost > 0;
@@ -104,7 +105,7 @@ mod tests {
     use crate::recovery::delivery_rate::Stamp;
     use acklab_base::{Duration, Instant};
 
-    /// Loses the packets of these numbers while 100 octets have been delivered.
+    /// Loses the packets with these numbers when 100 bytes have been delivered.
     fn losing(numbers: impl IntoIterator<Item = u64>) -> LossRound {
         let mut round = LossRound::default();
         for number in numbers {
@@ -122,7 +123,7 @@ mod tests {
         round
     }
 
-    /// An ACK of what was sent when `prior` octets had been delivered, after which `lost` of a
+    /// An ACK of data that were sent when `prior` bytes had been delivered. Since then, `lost` of a
     /// hundred packets were lost.
     fn acking(state: CongestionState, prior: u64, lost: u64) -> Ack {
         let rate = Sample { lost: lost * MSS, tx_in_flight: 100 * MSS, ..sample(1000, prior) };
@@ -146,8 +147,8 @@ mod tests {
         assert_eq!(losing([1, 2, 3, 7, 9, 10]).ranges(), 3);
     }
 
-    /// Six ranges and more than 2 % of 100 packets in flight (§5.3.1.3). The ACK at 100 octets
-    /// enters the recovery, which has lasted for a round with that of data sent at 200.
+    /// Six ranges and more than 2 % of 100 packets in flight (§5.3.1.3). The ACK at 100 bytes
+    /// begins the recovery. The recovery has lasted for a round with the ACK of data sent at 200.
     #[test]
     fn a_round_of_recovery_with_six_ranges_and_over_two_percent_is_high() {
         use CongestionState::{Loss, Open, Recovery};

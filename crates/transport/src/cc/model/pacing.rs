@@ -41,7 +41,8 @@ impl PacingRate {
     }
 
     /// Paces at the estimate times `gain`, less the margin. Until the pipe has been full once, the
-    /// rate only rises, because the first samples reflect the application more than the path.
+    /// rate never decreases, because the first samples depend more on the application than on the
+    /// path.
     pub(in crate::cc) fn follow(&mut self, bits_per_second: u64, gain: Gain, was_full: bool) {
         let rate = self.kept.of(gain.of(bits_per_second));
         if was_full || rate > self.bits_per_second {

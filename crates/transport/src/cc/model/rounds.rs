@@ -1,7 +1,7 @@
 //! Packet-timed round trips.
 //!
-//! A round ends with the first ACK of data that left after the round began (draft-ietf-ccwg-bbr,
-//! §5.5.1; Linux's `bbr_update_bw`). Late ACKs prolong it.
+//! A round ends with the first ACK of data that were sent after the round began
+//! (draft-ietf-ccwg-bbr, §5.5.1; Linux's `bbr_update_bw`). Late ACKs prolong it.
 
 use crate::recovery::delivery_rate::Sample;
 

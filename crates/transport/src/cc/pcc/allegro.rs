@@ -15,8 +15,8 @@ constants! {
         /// α: the steepness of that sigmoid; at least max(2.2·(n − 1), 100) for n senders (§2.2).
         #[schemars(range(min = 0.0, max = 10_000.0))]
         alpha: f64 = 100.0,
-        /// ε_min: the first trials are at r·(1 ± ε_min); it is also the unit of rate adjusting
-        /// (§3.2).
+        /// ε_min: the first trials use the rates r·(1 ± ε_min). The rate is also adjusted in steps
+        /// of this size (§3.2).
         #[schemars(range(min = 0.0001, max = 0.5))]
         epsilon_min: f64 = 0.01,
         /// ε_max: the maximum distance of a trial from the rate (§3.2).
@@ -52,22 +52,22 @@ impl Settings for Config {
 const TRIALS: usize = 4;
 
 /// The maximum number of unfinished intervals in the Starting phase. An interval lasts for at least
-/// 1.7 round trips, so that its result arrives during the next one (§3.1). If its queue delays the
-/// result, the sender waits at its present rate. Otherwise the rate would double many times before
-/// the first overload is detected.
+/// 1.7 round trips, so that its result arrives during the next interval (§3.1). If the queue that
+/// the interval builds delays the result, the sender waits at its current rate. Otherwise the rate
+/// would double many times before the first overload is detected.
 const MAX_UNDER_WAY: u32 = 2;
 
 /// The states of §3.2, figure 3.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// Starting: the rate doubles per interval until the utility falls.
+    /// Starting: the rate doubles in each interval until the utility falls.
     Starting {
         /// The rate and the utility of the last finished interval.
         last: Option<(f64, f64)>,
         /// The number of intervals that have begun and have no result.
         under_way: u32,
     },
-    /// Decision making: four trials, and then the rate itself until their results are known.
+    /// Decision making: four trials, and then the undisturbed rate until their results are known.
     Deciding {
         /// `true` for trials at the higher rate.
         is_up: [bool; TRIALS],
@@ -75,8 +75,8 @@ enum Phase {
         utilities: [f64; TRIALS],
         known: usize,
     },
-    /// Rate adjusting: the rate moves in the better direction by growing steps until the utility
-    /// falls.
+    /// Rate adjusting: the rate changes in the better direction in increasing steps until the
+    /// utility falls.
     Adjusting {
         /// 1 to increase or −1 to decrease the rate.
         direction: f64,
@@ -104,7 +104,7 @@ impl Allegro {
         self.phase = Phase::Deciding { is_up: [false; TRIALS], begun: 0, utilities: [0.0; TRIALS], known: 0 };
     }
 
-    /// Decides after the trials whether and in which direction to move.
+    /// Decides after the trials whether to change the rate, and in which direction.
     fn judge(&mut self, is_up: [bool; TRIALS], utilities: [f64; TRIALS]) {
         let is_up_better = |pair: usize| {
             let (first, second) = (utilities[2 * pair], utilities[2 * pair + 1]);

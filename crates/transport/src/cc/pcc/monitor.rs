@@ -1,6 +1,6 @@
 //! Monitor intervals (NSDI '15, §3.1): time is divided into intervals, each with one rate. A
-//! transmission belongs to the interval in which it left. An interval is finished when the outcome
-//! of each of its transmissions is known, about a round trip after its end.
+//! transmission belongs to the interval in which it was sent. An interval is finished when the
+//! outcome of each of its transmissions is known, about a round-trip time after its end.
 
 use super::megabits;
 use crate::cc::Sent;
@@ -17,11 +17,11 @@ pub struct Report {
     pub(super) sending_rate: f64,
     /// The share of packets that were lost.
     pub(super) loss: f64,
-    /// d(RTT)/dT: the slope of the round-trip times over the departure times; zero if there are too
+    /// d(RTT)/dT: the slope of the round-trip times over the sending times; zero if there are too
     /// few samples.
     pub(super) rtt_gradient: f64,
-    /// `true` if something other than the rate limited the interval and nothing was lost. It does
-    /// not show whether the path sustains the rate.
+    /// `true` if the rate did not limit the interval and no packet was lost. The interval does not
+    /// show whether the path sustains the rate.
     pub(super) is_inconclusive: bool,
 }
 
@@ -41,18 +41,18 @@ struct Interval {
 }
 
 impl Interval {
-    /// Returns `true` if a transmission at this time left in the interval. One at `until` belongs
-    /// to the next.
+    /// Returns `true` if a transmission at this time was sent in the interval. A transmission at
+    /// `until` belongs to the next interval.
     fn contains(&self, at: Instant) -> bool {
         at >= self.began && (self.is_open || at < self.until)
     }
 
     /// Returns the report of the interval.
     ///
-    /// If the application limits the interval, the target rate counts as the sending rate, as with
-    /// a full send buffer. It also does if a window permits less than half of the target. The
-    /// actual rate is then no evidence about the target, which in the Starting phase is twice the
-    /// rate of the previous interval.
+    /// If the application limits the interval, the target rate is reported as the sending rate, as
+    /// with a full send buffer. The target rate is also reported if a window permits less than half
+    /// of it. The actual rate is then no evidence about the target, which in the Starting phase is
+    /// twice the rate of the previous interval.
     fn report(&self) -> Report {
         let actual = megabits(self.octets, self.until.since(self.began));
         let is_limited = self.is_app_limited || 2.0 * actual < self.rate;
@@ -100,7 +100,8 @@ impl Monitor {
     }
 
     /// Closes the open interval at the first transmission after its end. That transmission belongs
-    /// to the next interval. The duration is then the time that the interval's packets take.
+    /// to the next interval. So the duration of the interval is the time between the first packets
+    /// of the two intervals.
     pub(super) fn close_if_over(&mut self, now: Instant) {
         if let Some(interval) = self.intervals.back_mut()
             && interval.is_open
@@ -139,7 +140,7 @@ impl Monitor {
         }
     }
 
-    /// Processes a round-trip time: that of a packet that left at `sent_at`.
+    /// Processes `rtt`, the round-trip time of a packet that was sent at `sent_at`.
     pub(super) fn on_rtt(&mut self, sent_at: Instant, rtt: Duration) {
         if let Some(interval) = self.interval_of(sent_at) {
             interval.rtts.add(sent_at.since(interval.began).as_secs_f64(), rtt.as_secs_f64());
@@ -241,7 +242,7 @@ mod tests {
         assert!((monitor.take_finished().unwrap().loss - 0.1).abs() < 1e-9);
     }
 
-    /// Five packets of 10 kbit in 10 ms are 5 Mbps, less than half of 11.
+    /// Five packets of 10 kbit in 10 ms are 5 Mbps, which is less than half of 11 Mbps.
     #[test]
     fn an_interval_that_something_else_limits_shows_nothing_unless_packets_are_lost() {
         let finished = |rate, is_lost| {

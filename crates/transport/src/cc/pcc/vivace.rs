@@ -22,7 +22,7 @@ constants! {
         /// c: the cost of loss (§3.1, §5).
         #[schemars(range(min = 0.0, max = 1_000_000.0))]
         loss_cost: f64 = 11.35,
-        /// An absolute gradient of the RTT below this counts as zero (WebRTC:
+        /// A gradient of the RTT with an absolute value below this is treated as zero (WebRTC:
         /// `kRttGradientThreshold`; `kRTTFilter` of PCC-Uspace is 0.02).
         #[schemars(range(min = 0.0, max = 1000.0))]
         gradient_filter: f64 = 0.01,
@@ -37,7 +37,7 @@ constants! {
         /// θ0: the change of the rate, in Mbps, per unit of gradient (§4).
         #[schemars(range(min = 0.0001, max = 10_000.0))]
         conversion: f64 = 1.0,
-        /// ω0 of the change boundary ω = ω0 + k·δ, a share of the rate (§4).
+        /// ω0 of the change boundary ω = ω0 + k·δ, as a fraction of the rate (§4).
         #[schemars(range(min = 0.0001, max = 10.0))]
         boundary: f64 = 0.05,
         /// δ: the growth of ω with each consecutive step that ω has limited (§4).
@@ -85,8 +85,8 @@ enum Phase {
         last: Option<(f64, f64)>,
         has_begun: bool,
     },
-    /// A pair of intervals, and then the rate itself until their results are known (`RECORDING` of
-    /// `pcc.h`).
+    /// A pair of intervals, and then the undisturbed rate until their results are known
+    /// (`RECORDING` of `pcc.h`).
     Probing {
         /// `true` if the first of the pair is at the higher rate. The order is random, as in
         /// WebRTC.
@@ -96,7 +96,7 @@ enum Phase {
     },
 }
 
-/// The steps so far, which determine the confidence amplifier and the change boundary.
+/// The consecutive steps, which determine the confidence amplifier and the change boundary.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ascent {
     is_up: bool,
@@ -112,7 +112,7 @@ impl Ascent {
         let &Config { conversion, boundary, boundary_step, uncut_steps, slow_confidence, .. } = constants;
         let is_up = gradient > 0.0;
         if gradient == 0.0 {
-            // Without a direction, the next step is the first of its direction (WebRTC's
+            // Without a direction, the next step is the first step in its direction (WebRTC's
             // `ComputeStepSize`).
             self.steps = 0;
             return 0.0;

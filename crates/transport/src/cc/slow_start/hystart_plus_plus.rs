@@ -26,8 +26,8 @@ constants! {
         /// `CSS_ROUNDS`: the number of rounds of conservative slow start.
         #[schemars(range(min = 1))]
         css_rounds: u32 = 5,
-        /// L: the maximum number of segments that count per ACK without pacing; with pacing there
-        /// is no limit.
+        /// L: the maximum number of segments per ACK by which the window grows without pacing. With
+        /// pacing there is no limit.
         #[schemars(range(min = 1))]
         unpaced_limit: u32 = 8,
     }
@@ -74,7 +74,7 @@ impl HystartPlusPlus {
     /// RFC 9406, §4.2, in its order: growth, the round's minimum delay, the decision, the end of
     /// the round.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        // All ACKs count for rounds and delays. Growth counts only while the window limits sending.
+        // All ACKs are used for rounds and delays. The window grows only while it limits sending.
         let acked = if ack.may_grow { ack.acked.bytes } else { 0 };
         let limit = if self.paced { u64::MAX } else { u64::from(self.constants.unpaced_limit) * window.mss };
         let divisor = if self.conservative.is_some() { self.constants.css_growth_divisor.into() } else { 1_u64 };

@@ -33,7 +33,7 @@ const GSO_MAX_SIZE: u64 = 65_536;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LinuxHystart {
     constants: Config,
-    /// `sk_pacing_status` is not `SK_PACING_NONE`.
+    /// `true` if `sk_pacing_status` is not `SK_PACING_NONE`.
     paced: bool,
     hystart: Hystart,
 }
@@ -48,8 +48,8 @@ impl LinuxHystart {
         self.hystart.reset(now, sent_to);
     }
 
-    /// Follows `cubictcp_acked`. The sample is that of the newest segment that the ACK covers, so
-    /// it excludes the waiting time of a delayed ACK.
+    /// Follows `cubictcp_acked`. The sample is from the newest segment that the ACK covers, so it
+    /// excludes the waiting time of a delayed ACK.
     pub(super) fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
         let Some(delay) = ack.newest_rtt else { return };
         let delay_min = self.hystart.shortest(delay);
@@ -71,8 +71,8 @@ impl LinuxHystart {
     }
 
     /// An ACK train of half the path's round-trip time means that the forward path is full. With
-    /// pacing, segments may leave up to half a round trip late, so the train must last for a whole
-    /// round trip.
+    /// pacing, segments may be sent up to half a round-trip time late, so the train must last for a
+    /// whole round-trip time.
     fn is_train_long(&mut self, window: &Window, ack: &Ack, delay_min: Duration) -> bool {
         if ack.now.since(self.hystart.last_ack) > self.constants.ack_delta {
             return false;

@@ -19,8 +19,9 @@ constants! {
         /// Growth of the delay above this always ends slow start
         /// (`kHybridStartDelayMaxThresholdUs`).
         delay_max: Duration = Duration::from_millis(16),
-        /// Compare with the previous round, as s2n-quic (`hybrid_slow_start.rs`) and mvfst
-        /// (`QuicCubic.cpp`) do, instead of the minimum round trip of the connection.
+        /// If `true`, compare with the previous round, as s2n-quic (`hybrid_slow_start.rs`) and
+        /// mvfst (`QuicCubic.cpp`) do, instead of with the minimum round-trip time of the
+        /// connection.
         against_last_round: bool = false,
     }
 }

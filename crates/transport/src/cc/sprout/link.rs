@@ -4,7 +4,7 @@
 //! rate. At zero, an outage, it stays for an exponential time (NSDI '13, §3.1). Rates are discrete
 //! and equally spaced.
 
-/// The range of the rate's change per tick, in standard deviations (`Process::evolve`).
+/// The maximum change of the rate per tick, in standard deviations (`Process::evolve`).
 const REACH: f64 = 5.0;
 
 /// The probability distribution of the rate.
@@ -95,9 +95,9 @@ fn normal(x: f64) -> f64 {
     0.5 * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2)
 }
 
-/// For each number of ticks, number of arrivals and present rate, the probability of at most that
-/// number of arrivals (`ProcessForecastInterval`). As there, arrivals of different ticks count as
-/// independent given the present rate.
+/// For each number of ticks, number of arrivals and current rate: the probability of at most that
+/// number of arrivals (`ProcessForecastInterval`). As in the authors' program, the arrivals of
+/// different ticks are considered independent given the current rate.
 #[derive(Clone, Debug)]
 pub(super) struct Forecasts {
     /// Indexed by the number of ticks minus one, by arrivals, and by rate.

@@ -109,7 +109,8 @@ fn a_packet_that_uses_the_window_up_ends_the_flight() {
     assert_eq!(flow.sprout.silent_until, flow.sprout.began + MS(50));
 }
 
-/// Packets that left more than 10 ms before an arriving packet count as received or lost.
+/// Packets that were sent more than 10 ms before an arriving packet are considered received or
+/// lost.
 #[test]
 fn overtaken_packets_are_not_outstanding() {
     let mut flow = Flow::new();

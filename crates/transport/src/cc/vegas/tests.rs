@@ -52,7 +52,7 @@ fn the_window_keeps_two_to_four_segments_waiting() {
     }
 }
 
-/// At 24.5 ms, 3.67 segments wait. Linux divides by the base and counts 4.5, truncated to 4. At
+/// At 24.5 ms, 3.67 segments wait. Linux divides by the base and computes 4.5, truncated to 4. At
 /// 25.2 ms the numbers are 4.1 and 5.2.
 #[test]
 fn what_waits_is_counted_differently() {

@@ -1,4 +1,4 @@
-//! The delay profile: the delay of packets as a function of the window at their departure.
+//! The delay profile: the delay of packets as a function of the window when they were sent.
 //!
 //! Each window has a moving average of its delays. Once a second, a smooth curve is fitted to them.
 //! The authors use ALGLIB's penalised regression spline (`spline1dfitpenalized` with ρ = 2). This
@@ -66,7 +66,8 @@ pub(super) struct Profile {
 }
 
 impl Profile {
-    /// Adds the delay of a packet that left at `window`; `memory` is the weight of the old value.
+    /// Adds the delay of a packet that was sent at `window`; `memory` is the weight of the old
+    /// value.
     pub(super) fn add(&mut self, window: u32, delay: f64, memory: f64) {
         let window = (window as usize).min(MOST - 1);
         if window >= self.points.len() {
@@ -135,14 +136,14 @@ impl Profile {
         self.points.get(window).copied().flatten().or(below.copied()).or(from.copied()).unwrap_or(0.0)
     }
 
-    /// Returns the window for a delay (`calcDelayCurve`): the one before the first window with a
-    /// longer delay. Returns `None` if there is none.
+    /// Returns the window for a delay (`calcDelayCurve`): the window before the first one with a
+    /// longer delay. Returns `None` if no window has a longer delay.
     pub(super) fn window_at(&self, delay: f64) -> Option<f64> {
         Some(self.curve.as_ref()?.first_above(delay)? - 1.0)
     }
 }
 
-/// Solves a symmetric positive definite system with two diagonals beside the main one, by LDLᵀ.
+/// Solves a symmetric positive definite system with two diagonals next to the main one, by LDLᵀ.
 fn solve(mut bands: Vec<[f64; 3]>, mut right: Vec<f64>) -> Vec<f64> {
     let n = right.len();
     for row in 0..n {

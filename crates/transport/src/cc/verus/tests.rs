@@ -127,7 +127,7 @@ fn the_target_moves_by_the_deltas() {
 }
 
 /// S = W + (2 − n)/(n − 1) · W_i: with n = 10 epochs in a round trip and a full window, a ninth of
-/// it leaves.
+/// the window is sent.
 #[test]
 fn an_epoch_sends_its_share_of_the_window() {
     let mut flow = Flow::after_slow_start();
@@ -156,8 +156,8 @@ fn the_loss_phase_ends_with_a_packet_of_the_reduced_window() {
     let mut flow = Flow::after_slow_start();
     let points = flow.verus.profile.clone();
     flow.verus.sent = Departures::default();
-    // A packet that left at the window before the loss does not change the profile, and the window
-    // grows as in congestion avoidance.
+    // A packet that was sent at the window before the loss does not change the profile, and the
+    // window grows as in congestion avoidance.
     flow.verus.sent.push(flow.now, 100);
     let sent_at = flow.now;
     flow.now += MS(90);
@@ -176,7 +176,7 @@ fn a_timeout_sets_the_target_to_the_least_delay() {
     assert!((flow.verus.target - flow.verus.least).abs() < 1e-12);
 }
 
-/// Without ACKs, the time since the last one counts as the delay, so the target falls.
+/// Without ACKs, the time since the last ACK is the delay, so the target falls.
 #[test]
 fn silence_lowers_the_target() {
     let mut flow = Flow::after_slow_start();

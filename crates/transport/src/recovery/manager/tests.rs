@@ -22,7 +22,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + MS * ms
 }
 
-/// Sends `packets` of a space at once. Their contents are their numbers.
+/// Sends `packets` packets of a space at one instant. Their contents are their numbers.
 fn send(recovery: &mut Recovery, now: Instant, space: usize, packets: u64) {
     for _ in 0..packets {
         let content = recovery.space(space).next_number();
@@ -38,7 +38,7 @@ struct Reports {
     lost: Vec<u64>,
     events: Vec<Event>,
     is_persistent: bool,
-    /// The numbers whose losses are not a sign of congestion.
+    /// The numbers whose losses do not indicate congestion.
     harmless: Vec<u64>,
     size: Option<u64>,
 }
@@ -78,9 +78,9 @@ fn report(progress: Progress, prior_in_flight: u64) -> Report {
     Report { progress, prior_in_flight, marked: None, rate: None, persistent }
 }
 
-/// A controller that rates its transmissions waits for the outcome of each packet, so no outcome
-/// may be missing. This includes packets whose loss is harmless, retired packets, packets whose
-/// keys are discarded, and packets that a handshake treats as acknowledged.
+/// A controller that evaluates its transmissions requires the outcome of each packet, so no outcome
+/// may be missing. This includes packets whose loss is ignored, retired packets, packets whose keys
+/// are discarded, and packets that a handshake treats as acknowledged.
 #[test]
 fn each_packet_that_the_controller_was_told_of_has_an_outcome() {
     let config = cc::ControllerConfig::named("pcc-allegro").unwrap();
@@ -177,8 +177,8 @@ fn packets_of_a_handshake_count_as_in_flight_and_move_no_window() {
     assert_eq!((reports.acked, reports.events, recovery.counters().delivered), (vec![0], vec![], SIZE));
 }
 
-/// A controller that records the delivery-rate samples that it receives: bytes, and the time that
-/// they took.
+/// A controller that records the delivery-rate samples that it receives: the number of bytes, and
+/// the time in which they were delivered.
 struct Samples(mpsc::Sender<(u64, Duration)>);
 
 impl CongestionControl for Samples {
@@ -197,8 +197,8 @@ impl CongestionControl for Samples {
     }
 }
 
-/// A Ping, a probe of the MTU or a path challenge that left last and does not count as in flight
-/// has no stamp. The packets before it yield the same delivery rate as without it.
+/// The last packet sent is a Ping, an MTU probe or a path challenge that does not count as in
+/// flight, so it has no stamp. The earlier packets yield the same delivery rate as without it.
 #[test]
 fn packets_that_are_not_in_flight_do_not_move_the_delivery_rate() {
     let samples = [false, true].map(|with_ping| {

@@ -8,33 +8,33 @@ use acklab_base::{Duration, Instant};
 /// The parameters of loss detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
-    /// kPacketThreshold (§6.1.1): a packet is lost if an acknowledged number exceeds its own by
-    /// this.
+    /// kPacketThreshold (§6.1.1): a packet is lost if an acknowledged number exceeds the packet's
+    /// number by this value.
     pub packets: u64,
-    /// kTimeThreshold (§6.1.2): a packet is lost if it left this number of round trips ago, and one
-    /// that left later was acknowledged.
+    /// kTimeThreshold (§6.1.2): a packet is lost if it was sent this number of round-trip times
+    /// ago, and a later packet was acknowledged.
     pub time: f64,
-    /// kInitialRtt (§6.2.2): the round trip before the first sample.
+    /// kInitialRtt (§6.2.2): the round-trip time used before the first sample.
     pub initial_rtt: Duration,
-    /// The quarters of the minimum round trip by which the time threshold exceeds a round trip, if
-    /// it [adapts](super::Widening).
+    /// The difference between the time threshold and a round-trip time, in quarters of the minimum
+    /// round-trip time, if the threshold [adapts](super::Widening).
     pub steps: u64,
 }
 
 impl Thresholds {
-    /// The recommendation of RFC 9002.
+    /// The values that RFC 9002 recommends.
     pub const RFC: Self = Self { packets: 3, time: 1.125, initial_rtt: Duration::from_millis(333), steps: 0 };
 
-    /// Raises the packet threshold so that it tolerates a packet that was `displacement` numbers
-    /// late. The threshold never decreases. §6.1.1 permits this for observed reordering; see
-    /// `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche.
+    /// Raises the packet threshold so that a packet that is `displacement` numbers late is not
+    /// considered lost. The threshold never decreases. §6.1.1 permits this for observed reordering;
+    /// see `GeneralLossAlgorithm::SpuriousLossDetected` of Google's quiche.
     pub fn adapt(&mut self, displacement: u64) {
         self.packets = self.packets.max(displacement + 1);
     }
 
     /// Returns the time threshold (§6.1.2): max(kTimeThreshold · max(smoothed_rtt, latest_rtt),
-    /// kGranularity). An adaptive threshold is at least a round trip plus RACK's reordering window,
-    /// which is at most another (RFC 8985, §6.2, step 4).
+    /// kGranularity). An adaptive threshold is at least a round-trip time plus RACK's reordering
+    /// window. That window is at most another round-trip time (RFC 8985, §6.2, step 4).
     #[must_use]
     pub fn time_threshold(&self, rtt: &Estimator) -> Duration {
         let srtt = rtt.srtt().unwrap_or(self.initial_rtt);
@@ -45,19 +45,19 @@ impl Thresholds {
     }
 }
 
-/// The verdict of the thresholds on a packet that left before an acknowledged one.
+/// The result of the thresholds for a packet that was sent before an acknowledged one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is lost.
+    /// The packet is lost.
     Lost,
-    /// It will be lost at this instant, unless it is acknowledged before.
+    /// The packet will be lost at this instant, unless it is acknowledged before.
     LostAt(Instant),
 }
 
 impl Verdict {
-    /// Returns the verdict at `now` on packet `number`, which left at `sent_at`, if `largest` is
-    /// acknowledged. The packet is lost if its number is smaller by `packets`, or if it left `time`
-    /// ago (RFC 9002, §6.1).
+    /// Returns the verdict at `now` on packet `number`, which was sent at `sent_at`, if `largest`
+    /// is acknowledged. The packet is lost if its number is smaller by `packets`, or if it was sent
+    /// `time` ago (RFC 9002, §6.1).
     #[must_use]
     #[inline]
     pub fn on(now: Instant, (number, sent_at): (u64, Instant), largest: u64, packets: u64, time: Duration) -> Self {
@@ -69,19 +69,20 @@ impl Verdict {
 /// A packet that was lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost<T> {
-    /// Its number.
+    /// The number of the packet.
     pub number: u64,
     /// The packet.
     pub packet: Packet<T>,
-    /// Its stamp, if stamps are recorded.
+    /// The stamp of the packet, if stamps are recorded.
     pub stamp: Stamp,
 }
 
 impl<T> Packets<T> {
-    /// Appends to `lost` the packets that count as lost by now (`DetectAndRemoveLostPackets`,
-    /// appendix A.10). Such a packet left before an acknowledged one. Either its number is smaller
-    /// by `packets`, or it left `time` ago. Numbers and departures both increase, so the first
-    /// packet that is not lost ends the search.
+    /// Appends to `lost` the packets that are considered lost at `now`
+    /// (`DetectAndRemoveLostPackets`, appendix A.10). These packets were sent before an
+    /// acknowledged one. A packet is lost if its number is smaller by `packets`, or if it was sent
+    /// `time` ago. Numbers and sending times both increase, so the first packet that is not lost
+    /// ends the search.
     pub fn detect_losses(&mut self, now: Instant, packets: u64, time: Duration, lost: &mut Vec<Lost<T>>) {
         self.loss_at = None;
         let Some(largest) = self.largest_acknowledged else { return };
@@ -104,8 +105,8 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Removes the packet with this number, which lies in the list, from flight and appends it to
-    /// `lost`. Does nothing unless it is outstanding.
+    /// Removes the packet with this number, which is in the list, from the bytes in flight and
+    /// appends it to `lost`. Does nothing unless the packet is outstanding.
     pub(super) fn mark_lost(&mut self, number: u64, lost: &mut Vec<Lost<T>>) {
         let index = (number - self.first) as usize;
         let State::Outstanding(Packet { at, octets, is_ack_eliciting, is_in_flight, .. }) = self.states[index] else {
@@ -120,7 +121,8 @@ impl<T> Packets<T> {
         }
     }
 
-    /// Returns when to detect losses next without an acknowledgment (`loss_time`, appendix A.3).
+    /// Returns when losses must be detected next, if no acknowledgment arrives (`loss_time`,
+    /// appendix A.3).
     #[must_use]
     pub const fn loss_at(&self) -> Option<Instant> {
         self.loss_at
@@ -143,8 +145,8 @@ mod tests {
         assert_eq!(thresholds.packets, 8);
     }
 
-    /// RFC 8985, §6.2, step 4: RACK.rtt + min(steps · min_RTT / 4, SRTT), and never less than 9/8
-    /// of a round trip.
+    /// RFC 8985, §6.2, step 4: RACK.rtt + min(steps · min_RTT / 4, SRTT), and at least 9/8 of a
+    /// round-trip time.
     #[test]
     fn a_time_threshold_that_adapts_is_a_round_trip_and_the_window_of_rack() {
         let mut rtt = Estimator::default();

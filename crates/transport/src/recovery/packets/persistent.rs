@@ -1,5 +1,5 @@
-//! Persistent congestion (RFC 9002, §7.6): everything sent over a long time was lost, so the window
-//! is no longer valid for the path.
+//! Persistent congestion (RFC 9002, §7.6): all packets sent over a long time were lost, so the
+//! window is no longer valid for the path.
 
 use super::{GRANULARITY, Packets, State};
 use crate::recovery::rtt::Estimator;
@@ -9,8 +9,8 @@ use std::ops::Range;
 /// kPersistentCongestionThreshold (§7.6.1).
 const THRESHOLD: u64 = 3;
 
-/// Returns the minimum duration of persistent congestion (§7.6.1). Without a measurement, there is
-/// no persistent congestion (§7.6.2).
+/// Returns the minimum duration of persistent congestion (§7.6.1). Without a round-trip
+/// measurement, there is no persistent congestion (§7.6.2).
 #[must_use]
 pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
     let srtt = rtt.srtt()?;
@@ -18,12 +18,13 @@ pub fn duration(rtt: &Estimator, max_ack_delay: Duration) -> Option<Duration> {
 }
 
 impl<T> Packets<T> {
-    /// Returns the maximum time between the departures of two lost ack-eliciting packets between
-    /// which nothing was acknowledged (§7.6.2).
+    /// Returns the maximum time between the transmissions of two lost ack-eliciting packets between
+    /// which no packet was acknowledged (§7.6.2).
     ///
-    /// Only losses that reach the number `since` count, because earlier ones were judged when they
-    /// occurred. Only packets that left after `measured_at`, the first round-trip measurement,
-    /// count. [Forgotten](Self::forget_lost) losses do not count. An owner forgets losses after its
+    /// Only periods that include a loss with the number `since` or above are considered, because
+    /// earlier ones were judged when they occurred. Only packets that were sent after
+    /// `measured_at`, the first round-trip measurement, are considered.
+    /// [Forgotten](Self::forget_lost) losses are ignored. An owner forgets losses after its
     /// reaction, so that it does not react twice.
     #[must_use]
     pub fn longest_loss(&self, measured_at: Instant, since: u64) -> Duration {
@@ -45,7 +46,7 @@ impl<T> Packets<T> {
         longest
     }
 
-    /// Returns `true` if a number of `range` was acknowledged. None of its numbers is outstanding
+    /// Returns `true` if a number of `range` was acknowledged. No number of `range` is outstanding
     /// or lost, so the others were skipped.
     fn has_acknowledged_in(&self, range: Range<u64>) -> bool {
         !range.is_empty() && self.skipped_in(&range).len() as u64 != range.end - range.start

@@ -6,7 +6,8 @@ use crate::recovery::delivery_rate::Stamp;
 use std::ops::Range;
 
 impl<T> Packets<T> {
-    /// Returns the number of a packet that needs no acknowledgment. No state is kept for it.
+    /// Returns the number of a packet that needs no acknowledgment. No state is stored for the
+    /// packet.
     pub fn pass(&mut self) -> u64 {
         let number = self.next_number();
         self.push(State::Acknowledged { until: number + 1 }, Stamp::default());
@@ -17,16 +18,16 @@ impl<T> Packets<T> {
         number
     }
 
-    /// Processes a report that the numbers of `range` are lost: appends the outstanding ones to
-    /// `lost`. A packet is lost once, even if it is reported repeatedly.
+    /// Processes a report that the numbers of `range` are lost. Appends the outstanding packets of
+    /// `range` to `lost`. A packet is lost once, even if it is reported repeatedly.
     pub fn lose(&mut self, range: Range<u64>, lost: &mut Vec<Lost<T>>) {
         for number in range.start.max(self.settled)..range.end.min(self.next_number()) {
             self.mark_lost(number, lost);
         }
     }
 
-    /// Retires the packet with this number: it is neither acknowledged nor lost. Returns it if it
-    /// was outstanding.
+    /// Retires the packet with this number: it is neither acknowledged nor lost. Returns the packet
+    /// if it was outstanding.
     pub fn retire(&mut self, number: u64) -> Option<Packet<T>> {
         let state = self.states.get_mut(number.checked_sub(self.first)? as usize)?;
         if !matches!(state, State::Outstanding(_)) {
@@ -58,7 +59,7 @@ impl<T> Packets<T> {
         self.acknowledged
     }
 
-    /// Returns the lowest stored number. An acknowledgment of lower ones has no effect.
+    /// Returns the lowest stored number. An acknowledgment of a lower number has no effect.
     #[must_use]
     pub const fn lowest_remembered(&self) -> u64 {
         self.first

@@ -5,7 +5,7 @@ use crate::recovery::rtt::Estimator;
 use proptest::prelude::*;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
-/// 9/8 of a round trip of 80 ms.
+/// 9/8 of a round-trip time of 80 ms.
 const THRESHOLD: Duration = Duration::from_millis(90);
 
 fn at(ms: u64) -> Instant {
@@ -16,7 +16,7 @@ fn packet(ms: u64) -> Packet<u64> {
     Packet { at: at(ms), octets: 1200, is_ack_eliciting: true, is_in_flight: true, content: ms }
 }
 
-/// Returns packets that leave a millisecond apart, from 0 ms on.
+/// Returns packets that are sent a millisecond apart, from 0 ms on.
 fn board(packets: u64) -> Packets<u64> {
     let mut board = Packets::default();
     (0..packets).for_each(|ms| {
@@ -183,8 +183,8 @@ fn an_abandoned_number_space_gives_everything_back() {
     assert_eq!((board.in_flight(), board.has_ack_eliciting(), board.next_number()), (0, false, 3));
 }
 
-/// The stamp is that of the in-flight packet that left last. A later packet that does not count as
-/// in flight has no stamp, but its round trip is measured.
+/// The stamp is that of the in-flight packet that was sent last. A later packet that does not count
+/// as in flight has no stamp, but its round-trip time is measured.
 #[test]
 fn the_newest_packet_in_flight_tells_the_rate() {
     let mut board = Packets::default().keeping_stamps(true);
@@ -242,7 +242,7 @@ impl Plain {
         lost
     }
 
-    /// Returns the longest run of losses that reaches the number `since`.
+    /// Returns the longest run of losses that includes the number `since` or a later one.
     fn longest(&self, since: usize) -> u64 {
         let lost = |number: usize| {
             self.packets[number].1 && self.packets[number].2 == State::Lost && self.packets[number].0 > 50

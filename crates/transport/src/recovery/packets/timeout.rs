@@ -6,8 +6,8 @@ use acklab_base::{Duration, Event, Instant};
 
 /// Returns the PTO (§6.2.1): smoothed_rtt + max(4 · rttvar, kGranularity) + max_ack_delay, doubled
 /// for each of `expiries` consecutive timeouts. Before the first sample, smoothed_rtt is
-/// `initial_rtt` and rttvar half of it (§5.3, §6.2.2). In the Initial and Handshake number spaces,
-/// `max_ack_delay` is zero (§6.2.1).
+/// `initial_rtt`, and rttvar is half of `initial_rtt` (§5.3, §6.2.2). In the Initial and Handshake
+/// number spaces, `max_ack_delay` is zero (§6.2.1).
 #[must_use]
 pub fn probe_timeout(rtt: &Estimator, initial_rtt: Duration, max_ack_delay: Duration, expiries: u32) -> Duration {
     let (srtt, rttvar) = rtt.srtt().map_or((initial_rtt, initial_rtt / 2), |srtt| (srtt, rtt.rttvar()));
@@ -15,13 +15,14 @@ pub fn probe_timeout(rtt: &Estimator, initial_rtt: Duration, max_ack_delay: Dura
     timeout.saturating_mul(1u64.checked_shl(expiries).unwrap_or(u64::MAX))
 }
 
-/// Probe timeouts: the consecutive ones (`pto_count` of RFC 9002, appendix A.3) and the total.
+/// The number of probe timeouts: the consecutive ones (`pto_count` of RFC 9002, appendix A.3) and
+/// the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expiries {
     in_a_row: u32,
-    /// Timeouts that directly follow an acknowledgment.
+    /// The number of timeouts that directly follow an acknowledgment.
     pub probes: u64,
-    /// Timeouts that follow another timeout.
+    /// The number of timeouts that follow another timeout.
     pub timeouts: u64,
 }
 
@@ -43,8 +44,8 @@ impl Expiries {
         self.in_a_row += 1;
     }
 
-    /// Resets the consecutive timeouts, because something was acknowledged or nothing is awaited
-    /// any more.
+    /// Resets the number of consecutive timeouts, because a packet was acknowledged or no packet is
+    /// outstanding any more.
     #[inline]
     pub const fn reset(&mut self) {
         self.in_a_row = 0;
@@ -63,9 +64,9 @@ impl Expiries {
 }
 
 impl<T> Packets<T> {
-    /// Returns when to probe: a timeout after the last ack-eliciting packet left, while one is
-    /// outstanding (§6.2.1). A pending time threshold has priority (§6.2.1: the timer is not set
-    /// while a loss timer is).
+    /// Returns when to probe: `timeout` after the last ack-eliciting packet was sent, if one is
+    /// outstanding (§6.2.1). A pending time threshold has priority (§6.2.1: the probe timer is not
+    /// set while a loss timer is set).
     #[must_use]
     pub fn probe_at(&self, timeout: Duration) -> Option<Instant> {
         let last = self.last_ack_eliciting_at().filter(|_| self.has_ack_eliciting() && self.loss_at().is_none())?;

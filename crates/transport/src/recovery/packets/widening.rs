@@ -3,20 +3,21 @@
 
 use crate::recovery::rack::WIDE_FOR_RECOVERIES;
 
-/// The quarters of the minimum round trip by which the time threshold exceeds a round trip.
+/// The difference between the time threshold and a round-trip time, in quarters of the minimum
+/// round-trip time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Widening {
     steps: u64,
-    /// The number of recoveries at which the widening ends.
+    /// The number of recoveries after which the widening ends.
     ends_with: u64,
-    /// The number whose acknowledgment ends the round trip of the last widening.
+    /// The packet number whose acknowledgment ends the round trip of the last widening.
     round_ends: u64,
 }
 
 impl Widening {
-    /// Widens the threshold, at most once per round trip, because a packet that counted as lost was
-    /// acknowledged. `recoveries` have occurred so far, `largest` is the largest acknowledged
-    /// number, and `next` is the next number to be used.
+    /// Widens the threshold, at most once per round trip, because a packet that was considered lost
+    /// was acknowledged. `recoveries` is the number of recoveries so far, `largest` is the largest
+    /// acknowledged number, and `next` is the next number to be used.
     pub fn on_spurious_loss(&mut self, largest: u64, next: u64, recoveries: u64) {
         if largest >= self.round_ends {
             (self.steps, self.round_ends) = (self.steps(recoveries) + 1, next);

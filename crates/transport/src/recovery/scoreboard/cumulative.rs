@@ -7,19 +7,19 @@ use acklab_base::Instant;
 /// The effect of a cumulative acknowledgment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Advance {
-    /// Bytes by which snd.una advances.
+    /// The number of bytes by which snd.una advances.
     pub bytes: u64,
-    /// The part of them that SACK had not acknowledged before. Without SACK, the part that no
-    /// duplicate ACK represents.
+    /// The number of these bytes that SACK had not acknowledged before. Without SACK, the number of
+    /// these bytes that no duplicate ACK represents.
     pub newly_delivered: u64,
     /// `true` if one of the segments had been retransmitted and was not selectively acknowledged.
     pub retransmission_acked: bool,
-    /// The departure of the oldest of the segments, if it was never retransmitted. The time since
-    /// then includes the receiver's ACK delay, as does the age of the timestamp that it echoes (RFC
-    /// 7323, §4.1).
+    /// The time at which the oldest of the segments was sent, if it was never retransmitted. The
+    /// time since then includes the receiver's ACK delay, as does the age of the timestamp that the
+    /// ACK echoes (RFC 7323, §4.1).
     pub sent_at: Option<Instant>,
-    /// The departures of the oldest and the newest of the segments that no SACK had acknowledged.
-    /// `None` if any segment was ever retransmitted (Linux's `first_ackt`, `last_ackt` and
+    /// The times at which the oldest and the newest of the segments without SACK were sent. `None`
+    /// if any segment was ever retransmitted (Linux's `first_ackt`, `last_ackt` and
     /// `FLAG_RETRANS_DATA_ACKED`).
     pub unsacked_sent: Option<(Instant, Instant)>,
 }
@@ -35,7 +35,7 @@ impl Scoreboard {
         }
     }
 
-    /// Returns `true` if all outstanding data have left once, in order, and nothing is SACKed or
+    /// Returns `true` if all outstanding data were sent once, in order, and nothing is SACKed or
     /// lost.
     #[inline]
     #[must_use]

@@ -1,27 +1,27 @@
-//! The delivery of one ACK, cumulatively and by SACK.
+//! The data that one ACK reports as delivered, cumulatively and by SACK.
 
 use super::segment::Sent;
 use super::{Outcome, Scoreboard};
 use crate::recovery::delivery_rate::{Newest, Stamp};
 use acklab_base::Instant;
 
-/// The delivery of one ACK.
+/// The data that one ACK reports as delivered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Delivery {
     /// The number of delivered segments.
     pub segments: u64,
-    /// The delivered transmission that left last.
+    /// The delivered transmission that was sent last.
     pub newest: Option<Newest>,
     /// That transmission's stamp, if stamps are recorded.
     pub stamp: Stamp,
-    /// The number and departure of the delivered transmission that left last, without
-    /// retransmissions whose acknowledgment arrives too soon for them.
+    /// The number and sending time of the delivered transmission that was sent last. A
+    /// retransmission whose acknowledgment arrives too soon is excluded.
     pub plausible: Option<(u64, Instant)>,
-    /// The departure of the plausible transmission that was processed last. SACKed segments are
+    /// The sending time of the plausible transmission that was processed last. SACKed segments are
     /// processed before cumulatively acknowledged ones.
     pub last_entered: Option<Instant>,
-    /// The start of the lowest segment that was sent once and delivered after a segment that left
-    /// later.
+    /// The start of the lowest segment that was sent once and delivered after a segment that was
+    /// sent later.
     pub reordered_from: Option<u64>,
     /// `true` if a segment below the recovery point that was sent once was delivered (Linux's
     /// `FLAG_ORIG_SACK_ACKED`).
@@ -35,11 +35,11 @@ pub struct Delivery {
 /// The latest retransmissions that an ACK can acknowledge, and the recovery point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// The latest departure of an acknowledged retransmission: later ones left less than the
-    /// minimum round trip ago (RFC 8985, §6.2, step 2).
+    /// The latest sending time of an acknowledged retransmission. Later ones were sent less than
+    /// the minimum round-trip time ago (RFC 8985, §6.2, step 2).
     pub latest: Instant,
-    /// The latest departure of the segment that elicited the ACK, from its echoed timestamp. It
-    /// holds only for segments that the ACK acknowledges cumulatively: an ACK with SACK blocks
+    /// The latest sending time of the segment that elicited the ACK, from its echoed timestamp. It
+    /// applies only to segments that the ACK acknowledges cumulatively: an ACK with SACK blocks
     /// echoes the timestamp of the last segment in order (RFC 7323, §4.3).
     pub before: Option<Instant>,
     /// The recovery point.
@@ -47,7 +47,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Returns the latest departure of a retransmission that is acknowledged cumulatively.
+    /// Returns the latest sending time of a retransmission that is acknowledged cumulatively.
     pub(super) fn latest_of_cumulative(&self) -> Instant {
         let echoed = self.before.map(|before| Instant::from_nanos(before.as_nanos().saturating_sub(1)));
         echoed.map_or(self.latest, |echoed| echoed.min(self.latest))
@@ -64,7 +64,7 @@ impl Scoreboard {
         delivery.prior_fack = self.highest_sacked.max(self.una);
     }
 
-    /// Forgets deliveries of original transmissions, because the ACK does not show which
+    /// Clears the deliveries of original transmissions, because the ACK does not show which
     /// transmission has arrived. Without SACK, an ACK that covers a retransmission is not evidence
     /// about the originals behind it (Linux's `tcp_clean_rtx_queue` clears `FLAG_ORIG_SACK_ACKED`).
     pub const fn forget_originals(&mut self) {
@@ -77,8 +77,8 @@ impl Scoreboard {
         &self.delivery
     }
 
-    /// Records the delivery of the segment at `index`, which begins at `start`. A retransmission
-    /// left by `latest`.
+    /// Records the delivery of the segment at `index`, which begins at `start`. If it was a
+    /// retransmission, it was sent no later than `latest`.
     pub(super) fn note_delivered(&mut self, index: usize, start: u64, segment: &Sent, latest: Instant) {
         let Sent { at, number, end, ever_retransmitted, .. } = *segment;
         let delivery = &mut self.delivery;

@@ -9,7 +9,7 @@ use acklab_base::{Duration, Instant};
 /// A transmission that was marked lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss {
-    /// When it left.
+    /// The time at which it was sent.
     pub sent_at: Instant,
     /// The stream offset of its first byte.
     pub start: u64,
@@ -31,8 +31,8 @@ impl Scoreboard {
         self.losses.drain(..)
     }
 
-    /// Marks lost every segment with `DupThresh` SACKed segments above it (RFC 6675, §4: IsLost).
-    /// Returns the newly marked bytes.
+    /// Marks as lost every segment that has `DupThresh` SACKed segments above it (RFC 6675, §4:
+    /// IsLost). Returns the number of newly marked bytes.
     pub fn detect_losses(&mut self) -> u64 {
         if self.highest_sacked <= self.examined.max(self.una) {
             return 0;
@@ -108,8 +108,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks lost all data that are not SACKed, after the retransmission timer expired (RFC 6675,
-    /// §5.1). They must be retransmitted.
+    /// Marks as lost all data that are not SACKed, after the retransmission timer expired (RFC
+    /// 6675, §5.1). The data must be retransmitted.
     pub fn mark_all_lost(&mut self) {
         self.retransmitted = 0;
         self.lost = 0;
@@ -130,8 +130,8 @@ impl Scoreboard {
         self.examined = self.nxt;
     }
 
-    /// Marks lost, after the retransmission timer expired, the oldest segment and every segment
-    /// that left at least `reach` ago (RFC 8985, §6.3).
+    /// Marks as lost, after the retransmission timer expired, the oldest segment and every segment
+    /// that was sent at least `reach` ago (RFC 8985, §6.3).
     pub fn mark_timed_out(&mut self, now: Instant, reach: Duration) {
         for index in 0..self.segments.len() {
             let segment = &self.segments[index];
@@ -146,8 +146,8 @@ impl Scoreboard {
         }
     }
 
-    /// Removes every loss mark: lost segments count as in flight and are not retransmitted (Linux's
-    /// `tcp_undo_cwnd_reduction`).
+    /// Removes every loss mark: lost segments are counted as in flight and are not retransmitted
+    /// (Linux's `tcp_undo_cwnd_reduction`).
     pub fn unmark_lost(&mut self) {
         self.segments.iter_mut().for_each(|segment| segment.lost = false);
         (self.lost, self.lost_unsent) = (0, 0);

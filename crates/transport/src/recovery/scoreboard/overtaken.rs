@@ -8,9 +8,9 @@ use acklab_base::{Duration, Instant};
 /// The result of a search for losses by time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detected {
-    /// The bytes newly marked lost.
+    /// The number of bytes newly marked lost.
     pub lost: u64,
-    /// `true` if a retransmission is among them.
+    /// `true` if a retransmission was marked lost.
     pub retransmissions_lost: bool,
     /// The time until all other overtaken transmissions will have been outstanding for too long, if
     /// there are any.
@@ -18,16 +18,16 @@ pub struct Detected {
 }
 
 impl Scoreboard {
-    /// Returns `false` only if nothing outstanding left before transmission number `newest`. May
-    /// return `true` otherwise.
+    /// Returns `false` only if no outstanding segment was sent before transmission number `newest`.
+    /// May return `true` otherwise.
     #[inline]
     #[must_use]
     pub fn may_have_overtaken(&self, newest: u64) -> bool {
         !self.retransmissions.is_empty() || self.segments.front().is_some_and(|head| head.number < newest)
     }
 
-    /// Marks lost every transmission, including retransmissions, that left before the delivered
-    /// transmission number `newest` and at least `reach` ago (RFC 8985, §6.2, step 5).
+    /// Marks as lost every transmission, including retransmissions, that was sent before the
+    /// delivered transmission number `newest` and at least `reach` ago (RFC 8985, §6.2, step 5).
     pub fn detect_by_time(&mut self, now: Instant, newest: u64, reach: Duration) -> Detected {
         let before = self.lost_unsent;
         let last = self.examine_retransmissions(now, newest, reach);
@@ -37,8 +37,8 @@ impl Scoreboard {
         Detected { lost: self.lost_unsent - before, retransmissions_lost, wait }
     }
 
-    /// Marks due retransmissions lost. Returns the departure of the last retransmission before
-    /// `newest` that is not due.
+    /// Marks as lost the retransmissions that were sent at least `reach` ago. Returns the sending
+    /// time of the last retransmission before `newest` that is not lost.
     fn examine_retransmissions(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
         let mut last = None;
         let mut entry = 0;
@@ -64,8 +64,8 @@ impl Scoreboard {
         last
     }
 
-    /// Marks due segments that were sent only once lost. Returns the departure of the last one
-    /// before `newest` that is not due.
+    /// Marks as lost the segments that were sent once, at least `reach` ago. Returns the sending
+    /// time of the last one before `newest` that is not lost.
     fn examine_originals(&mut self, now: Instant, newest: u64, reach: Duration) -> Option<Instant> {
         let mut last = None;
         let from = self.examined.max(self.una);

@@ -5,8 +5,8 @@ use acklab_base::Instant;
 use std::ops::Range;
 
 impl Scoreboard {
-    /// Processes the SACK `blocks` of an ACK. Returns the newly acknowledged bytes, and the
-    /// departures of the first and last of those segments that were never retransmitted.
+    /// Processes the SACK `blocks` of an ACK. Returns the number of newly acknowledged bytes, and
+    /// the sending times of the first and last of those segments that were never retransmitted.
     pub fn sack(&mut self, blocks: impl Iterator<Item = Range<u64>>) -> (u64, Option<(Instant, Instant)>) {
         let (before, mut sent) = (self.sacked, None);
         let mut seen: [Range<u64>; 4] = Default::default();
@@ -22,8 +22,8 @@ impl Scoreboard {
         (self.sacked - before, sent)
     }
 
-    /// Marks the segments that lie entirely within `range`, and extends `sent` to the departures of
-    /// those that were never retransmitted.
+    /// Marks the segments that are entirely within `range`, and extends `sent` to the sending times
+    /// of those that were never retransmitted.
     fn sack_range(&mut self, range: Range<u64>, sent: &mut Option<(Instant, Instant)>) {
         let first = self.index_at(range.start);
         let mut start = self.start_of(first);

@@ -5,11 +5,11 @@ use acklab_base::Instant;
 /// A segment that was sent and is not cumulatively acknowledged.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
-    /// The stream offset after its last byte. It begins where the previous segment ends.
+    /// The stream offset after its last byte. The segment begins where the previous segment ends.
     pub(super) end: u64,
-    /// When it last left.
+    /// The time at which it was last sent.
     pub(super) at: Instant,
-    /// The number of that transmission, counted over the connection.
+    /// The number of that transmission in the connection.
     pub(super) number: u64,
     pub(super) sacked: bool,
     pub(super) lost: bool,
@@ -24,7 +24,7 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    /// Creates a segment up to `end` that leaves for the first time.
+    /// Creates a segment up to `end` that is sent for the first time.
     pub(super) const fn new(end: u64, at: Instant, number: u64) -> Self {
         Self {
             end,

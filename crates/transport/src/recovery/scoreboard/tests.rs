@@ -13,7 +13,7 @@ fn found(lost: u64, retransmissions_lost: bool, wait_us: Option<u64>) -> Detecte
     Detected { lost, retransmissions_lost, wait: wait_us.map(Duration::from_micros) }
 }
 
-/// Retransmissions that left later cannot have been acknowledged.
+/// Retransmissions that were sent later cannot have been acknowledged.
 fn since(latest: Instant) -> Limits {
     Limits { latest, ..Limits::default() }
 }
@@ -94,8 +94,8 @@ fn by_time_what_was_out_too_long_is_lost() {
         "the one that left last is not examined"
     );
     board.retransmit(us(1150), 100, Stamp::default());
-    // The second retransmission is delivered. Now the first one is late, and so is the segment that
-    // was never examined.
+    // The second retransmission is delivered. The first one and the segment that was never examined
+    // are now late.
     board.begin_ack(since(us(2150)));
     board.sack([range(1, 1)].into_iter());
     let newest = board.delivery().plausible.unwrap().0;
@@ -138,7 +138,7 @@ fn a_partly_acknowledged_segment_keeps_its_rest() {
     assert_eq!(board.pipe(), 50);
 }
 
-/// The plain definition, without shortcuts.
+/// The definition in the RFC, without shortcuts.
 #[derive(Clone, Default)]
 struct Plain {
     una: u64,
@@ -215,7 +215,7 @@ proptest! {
             prop_assert_eq!((board.pipe(), board.sacked(), board.lost()), (pipe * 100, sacked * 100, lost * 100));
             prop_assert_eq!(board.clone().next_unsacked(), plain.unjudged().map(|k| range(k, k)));
             if kind == 1 {
-                // The call moves the start of the next search.
+                // The call changes the start of the next search.
                 let _ = board.next_unsacked();
             }
         }
@@ -230,8 +230,8 @@ fn told(board: &Scoreboard, advance: Advance) -> (Advance, u64, Option<(u64, Ins
 }
 
 proptest! {
-    /// A board that records outcomes examines each segment of an ACK; another board takes a shorter
-    /// path where it can.
+    /// A board that records outcomes examines each segment of an ACK. Another board uses a faster
+    /// path where possible.
     #[test]
     fn the_short_way_through_an_ack_tells_the_same(steps in proptest::collection::vec((0u8..6, 0u64..400, 1u64..6), 1..100)) {
         let mut boards = [false, true].map(|keeps| Scoreboard::default().keeping_stamps(true).keeping_outcomes(keeps));

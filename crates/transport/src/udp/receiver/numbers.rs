@@ -1,26 +1,26 @@
-//! Stores the numbers that have arrived, as far back as any of them may still be late.
+//! Stores which numbers have arrived, for as long as a datagram may be late.
 
-/// The count of stored numbers below the highest: the maximum lateness that WireGuard permits
-/// (Linux, `COUNTER_BITS_TOTAL` in `drivers/net/wireguard/messages.h`), as the ring of bits of RFC
-/// 6479.
+/// The number of stored numbers below the highest. It is the maximum lateness that WireGuard
+/// permits (Linux, `COUNTER_BITS_TOTAL` in `drivers/net/wireguard/messages.h`). The numbers are
+/// stored as the bit ring of RFC 6479.
 const REMEMBERED: u64 = 8192;
 const BITS: u64 = u64::BITS as u64;
 
-/// The meaning of the number of a datagram.
+/// The classification of an arrived datagram by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// It is above all before it, and may skip some.
+    /// The number is above all earlier ones, and may skip some numbers.
     Next {
         /// The number of skipped numbers.
         passed_over: u64,
     },
-    /// It was skipped before.
+    /// The number was skipped before.
     Late,
-    /// It arrived before.
+    /// The number arrived before.
     Duplicate,
 }
 
-/// The numbers from one on that have arrived.
+/// The numbers, starting with 1, that have arrived.
 #[derive(Debug)]
 pub(super) struct Numbers {
     highest: u64,
@@ -35,7 +35,8 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Records the arrival of `number`. One too far below the highest to be stored counts as late.
+    /// Records the arrival of `number`. A number too far below the highest to be stored is
+    /// classified as late.
     pub(super) fn take(&mut self, number: u64) -> Arrival {
         if number > self.highest {
             let passed_over = number - self.highest - 1;
@@ -95,7 +96,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the ring with a set of all numbers, for steps back and forth within memory.
+        /// Compares the ring with a set of all numbers, for steps in both directions within the
+        /// stored range.
         #[test]
         fn it_is_a_set(steps in vec(prop_oneof![1i64..4, 1i64..200, -300i64..1], 1..400)) {
             let (mut numbers, mut set, mut number) = (Numbers::default(), BTreeSet::new(), 0i64);

@@ -1,8 +1,10 @@
-//! Tests BBR behind a bottleneck whose ACKs arrive in bursts more than a round trip apart.
+//! Tests BBR behind a gate: a bottleneck that releases ACKs in bursts more than a round-trip time
+//! apart.
 //!
 //! The sender sends its window of two bandwidth-delay products in less than the gap between two
 //! bursts, and idles for the rest of the gap. It then measures a lower delivery rate and computes a
-//! smaller window from it, and so on. Adding the ACK aggregation to the window fills the gap.
+//! smaller window from it, which repeats in each gap. If the ACK aggregation is added to the
+//! window, the sender no longer idles.
 
 use super::super::super::testing::{MSS, ack, start};
 use super::super::*;
@@ -15,8 +17,8 @@ const SPACING: Duration = Duration::from_micros(400);
 const LINE: u64 = 20;
 const RTT: Duration = Duration::from_millis(40);
 
-/// Returns the goodput in Mbps over the second half of 20 s, with ACKs that leave only at multiples
-/// of `gap`.
+/// Returns the goodput in Mbps over the second half of 20 s, with ACKs that are sent only at
+/// multiples of `gap`.
 fn goodput(gap: Duration, compensates: bool) -> u64 {
     let mut bbr = Bbr::new(&Config::PUBLISHED, &start(Growth::PerSegment));
     let mut window = Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS };

@@ -1,4 +1,4 @@
-//! Tests that heavy losses at a constant delivery rate are taken for a policer.
+//! Tests that BBR infers a policer from heavy losses at a constant delivery rate.
 
 use super::*;
 

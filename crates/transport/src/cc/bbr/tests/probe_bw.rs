@@ -16,8 +16,8 @@ fn a_cycle_never_begins_by_sending_less() {
     assert_eq!(first, [true, true], "by probing or by cruising");
 }
 
-/// Returns the gains after each of `acks` ACKs 11 ms apart, with `prior_in_flight` segments in
-/// flight before each.
+/// Returns the gain after each of `acks` ACKs, 11 ms apart, with `prior_in_flight` segments in
+/// flight before each ACK.
 pub(super) fn gains(bench: &mut Bench, acks: usize, prior_in_flight: u64) -> Vec<u64> {
     (0..acks)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! The shortest round-trip time, `ProbeRTT`, idle periods.
+//! The minimum round-trip time, `ProbeRTT`, and idle periods.
 
 use super::probe_bw::gains;
 use super::*;

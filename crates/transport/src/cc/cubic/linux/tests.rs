@@ -62,7 +62,7 @@ fn reno_sets_the_pace_of_small_windows() {
         let acked = window.cwnd / MSS;
         linux.grow(&mut window, at(millis), acked);
     }
-    // 19 round trips at α = 8/15, from 7 segments: Reno would be at 17.
+    // 19 round trips at α = 8/15, from 7 segments: Reno's window would be 17 segments.
     assert!((15..=17).contains(&(window.cwnd / MSS)), "{}", window.cwnd);
 }
 
