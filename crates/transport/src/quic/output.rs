@@ -36,11 +36,13 @@ pub(super) struct Output {
     acks: u64,
     /// Datagrams sent.
     datagrams: u64,
+    /// IMMEDIATE_ACK frames sent.
+    immediate_acks: u64,
 }
 
 impl Output {
     pub(super) const fn new() -> Self {
-        Self { is_idle: false, polled_at: Instant::ZERO, told: Instant::ZERO, acks: 0, datagrams: 0 }
+        Self { is_idle: false, polled_at: Instant::ZERO, told: Instant::ZERO, acks: 0, datagrams: 0, immediate_acks: 0 }
     }
 
     /// Records a change, after which a packet may be due.
@@ -69,6 +71,11 @@ impl Output {
     /// Returns the number of datagrams sent with an ACK frame and without data.
     pub(super) const fn acks(&self) -> u64 {
         self.acks
+    }
+
+    /// Returns the number of IMMEDIATE_ACK frames sent.
+    pub(super) const fn immediate_acks(&self) -> u64 {
+        self.immediate_acks
     }
 
     /// Returns the number of datagrams sent.
@@ -287,6 +294,7 @@ impl Connection {
         let demands = ends_flight || is_probe && self.config.probes_demand_acks && self.requester.is_supported();
         if demands && id == space::Id::Application {
             draft.push(frames, Frame::ImmediateAck);
+            self.output.immediate_acks += 1;
         }
         if sends {
             self.crypto(draft, frames);

@@ -108,8 +108,7 @@ impl Endpoint for Connection {
             (counter::BLACK_HOLES, "", self.mtu.black_holes()),
             (counter::ACK_FREQUENCY_SENT, "", self.requester.sent),
             (counter::ACK_FREQUENCY_RECEIVED, "", arrived.requests),
-            // The frames sent are not counted.
-            (counter::IMMEDIATE_ACK_SENT, "", 0),
+            (counter::IMMEDIATE_ACK_SENT, "", self.output.immediate_acks()),
             (counter::IMMEDIATE_ACK_RECEIVED, "", arrived.demands),
             (super::input::STRANGER, "packets", self.refused.strangers),
             (super::input::UNREADABLE, "packets", self.refused.unreadable),
