@@ -1,8 +1,8 @@
 //! Generates the delegation of a contract to the strategies of a registry.
 
-/// Declares a contract, and generates `$delegate!(Type, each)`, which implements it for an enum of
-/// a [`registry!`](crate::registry!): each method calls that of the variant. So a new method is
-/// written once.
+/// Declares a contract (a trait), and generates the macro `$delegate!(Type, each)`. The macro
+/// implements the contract for an enum of a [`registry!`](crate::registry!): each method of the
+/// enum calls the method of the variant. So a new method is written only once.
 ///
 /// A method is written as in any trait. `@inline` before `fn` marks its delegation for inlining.
 #[macro_export]

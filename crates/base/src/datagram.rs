@@ -4,8 +4,9 @@ use crate::{Bytes, Ecn, FlowKey, NodeId};
 
 /// A packet in the view of queues, links and Wi-Fi cells.
 ///
-/// In simulation it is a typed packet, in emulation the octets of an IP packet, parsed once. The
-/// crates `path`, `wifi` and `net` are generic over it, so a queue or an ACK filter works on both.
+/// In simulation, the packet is a typed value. In emulation, the packet is the octets of an IP
+/// packet, which are parsed once. The crates `path`, `wifi` and `net` are generic over it, so a
+/// queue or an ACK filter works on both.
 pub trait Datagram {
     /// Returns the length of the IP packet, headers included.
     fn wire_len(&self) -> Bytes;
@@ -14,8 +15,8 @@ pub trait Datagram {
     /// Returns the destination node, or [`NodeId::NOWHERE`] if the destination address belongs to
     /// no node.
     fn destination(&self) -> NodeId;
-    /// Returns the hosts that send and receive the packet, as numbers that identify hosts: their
-    /// addresses, if they have any.
+    /// Returns numbers that identify the sending and the receiving host: their addresses, if the
+    /// hosts have addresses.
     fn hosts(&self) -> [u64; 2] {
         [0, self.destination().0.into()]
     }
@@ -25,14 +26,13 @@ pub trait Datagram {
     }
     /// Returns the ECN field (RFC 3168, §5).
     fn ecn(&self) -> Ecn;
-    /// Sets the ECN field, as a marking queue does.
+    /// Sets the ECN field. A queue that marks packets calls this.
     fn set_ecn(&mut self, ecn: Ecn);
     /// Returns the acknowledgment fields of the TCP header. Returns `None` unless the packet is a
     /// TCP segment with ACK and without SYN.
     fn ack_header(&self) -> Option<AckHeader>;
 
-    /// Returns the options of the segment that opens a connection of TCP in this direction. Returns
-    /// `None` for any other packet.
+    /// Returns the options of a TCP segment with SYN. Returns `None` for any other packet.
     fn opening(&self) -> Option<Opening> {
         None
     }
@@ -77,12 +77,12 @@ pub trait Datagram {
     }
 }
 
-/// The options of a TCP segment with SYN on the segments and windows of its direction.
+/// The options of a TCP segment with SYN that describe segments and windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// The maximum segment size that its sender accepts (RFC 9293, §3.7.1).
+    /// The maximum segment size that the sender of the SYN accepts (RFC 9293, §3.7.1).
     pub mss: Option<u16>,
-    /// The shift of its sender's windows (RFC 7323, §2).
+    /// The left shift of the windows that the sender of the SYN announces (RFC 7323, §2).
     pub window_scale: Option<u8>,
 }
 
@@ -99,13 +99,13 @@ pub struct AckHeader {
     pub timestamps: Option<(u32, u32)>,
     /// The SACK option (RFC 2018, §3).
     pub sack: SackRanges,
-    /// Whether the segment is a pure ACK: no payload, and none of FIN, RST and URG.
+    /// `true` if the segment is a pure ACK: no payload, and none of FIN, RST and URG.
     pub is_pure: bool,
-    /// Whether the segment has content outside the other fields: PSH, or an option besides
-    /// timestamps and SACK.
+    /// `true` if the segment has content that the other fields do not describe: PSH, or an option
+    /// besides timestamps and SACK.
     pub has_other_content: bool,
-    /// The length of the AccECN option (RFC 9768, §3.2.3), if it is the only other content;
-    /// otherwise zero.
+    /// The length of the AccECN option (RFC 9768, §3.2.3), in octets, if AccECN is the only other
+    /// content. Otherwise zero.
     pub accurate_ecn: u8,
 }
 
@@ -115,8 +115,8 @@ pub const fn is_after(number: u32, other: u32) -> bool {
     number.wrapping_sub(other).cast_signed() > 0
 }
 
-/// The blocks of a SACK option: the left edge of each, and its right edge, which is the sequence
-/// number after its last octet.
+/// The blocks of a SACK option, each with its left and right edge. The right edge is the sequence
+/// number after the last octet of the block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackRanges {
     ranges: [(u32, u32); Self::MAX],

@@ -1,9 +1,9 @@
-//! Quantities as decimals with a unit, the form that [`crate::units`] parses.
+//! Writes quantities as decimals with a unit. [`crate::units`] parses them.
 
 use std::fmt;
 
-/// Writes `value` with the largest of `units` that does not exceed it, or with the first if `value`
-/// is zero. Parsing the text yields the same value.
+/// Writes `value` in the largest of `units` that does not exceed `value`, or in the first unit if
+/// `value` is zero. Parsing the text yields the same value.
 pub(crate) fn write(f: &mut fmt::Formatter<'_>, value: u64, units: &[(&str, u64)]) -> fmt::Result {
     let reached = units.iter().find(|(_, factor)| value >= *factor);
     let (unit, factor) = reached.or(units.first()).copied().unwrap_or(("", 1));

@@ -24,7 +24,7 @@ impl Ecn {
         self as u8
     }
 
-    /// Returns the codepoint of the two low bits. Ignores the others.
+    /// Returns the codepoint of the two low bits. Ignores the other bits.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self::ALL[(bits & 0b11) as usize]

@@ -17,9 +17,9 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         self.accept(now, datagram.clone())
     }
 
-    /// Writes the next datagram that leaves now, as [`poll`](Machine::poll) would return it, over
-    /// another one that is no longer needed. Returns `false` if none leaves. This avoids moves of
-    /// large datagrams.
+    /// Writes the next datagram to send, as [`poll`](Machine::poll) would return it, into `place`,
+    /// whose content is no longer needed. Returns `false` if there is no datagram to send now. This
+    /// avoids moves of large datagrams.
     #[inline]
     fn poll_into(&mut self, now: Instant, place: &mut Self::Datagram) -> bool {
         match self.poll(now) {
@@ -31,21 +31,21 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         }
     }
 
-    /// Returns the current state. It is read after each datagram, so it should cost no more than
-    /// copying a few fields.
+    /// Returns the current state. This method is called after each datagram, so it should cost no
+    /// more than copying a few fields.
     fn vitals(&self) -> Vitals;
 
     /// Returns the content of `datagram`, which the endpoint has just sent or accepted.
     fn content(&self, datagram: &Self::Datagram) -> Content;
 
-    /// Returns `true` if `datagram` only acknowledges.
+    /// Returns `true` if `datagram` acknowledges data and carries none.
     fn is_pure_ack(&self, datagram: &Self::Datagram) -> bool {
         let Content { payload, acknowledges } = self.content(datagram);
         acknowledges && payload == 0
     }
 
-    /// Returns the stream offset of the first octet of payload in `datagram`; without a stream, its
-    /// offset among all octets of its direction.
+    /// Returns the stream offset of the first payload octet in `datagram`. If the transport has no
+    /// stream, returns the number of payload octets sent in this direction before this octet.
     fn offset(&self, datagram: &Self::Datagram) -> u64;
 
     /// Returns the time that the last transmitted datagram represents: for data the time of
@@ -92,7 +92,7 @@ pub trait Endpoint: Machine<Outcome = Fate> {
     /// now on.
     fn record_losses(&mut self) {}
 
-    /// Returns the rate at which pacing spreads the data sent. Returns `None` without pacing.
+    /// Returns the pacing rate. Returns `None` without pacing.
     fn pacing_rate(&self) -> Option<Rate> {
         None
     }
@@ -104,8 +104,9 @@ pub trait Endpoint: Machine<Outcome = Fate> {
         None
     }
 
-    /// Calls `to` with the name and the value of each transport parameter that this end announces
-    /// (RFC 9000, §18.2), in octets, milliseconds or as a plain number, always in the same order.
+    /// Calls `to` with the name and the value of each transport parameter that this endpoint
+    /// announces (RFC 9000, §18.2), always in the same order. Values are in octets, in milliseconds
+    /// or without unit.
     fn report_parameters(&self, _to: &mut dyn FnMut(&'static str, u64)) {}
 
     /// Returns the port of the application.
@@ -132,10 +133,10 @@ pub struct Vitals {
     pub written: u64,
     /// Octets that the peer has acknowledged cumulatively.
     pub acknowledged: u64,
-    /// Octets that have arrived, in order or not, each counted once.
+    /// Octets that have arrived, in order or out of order. Duplicates are not counted.
     pub received: u64,
-    /// Octets that the application has read, in order. `None` if the transport does not keep order,
-    /// because data are then read on arrival.
+    /// Octets that the application has read, in order. `None` if the transport does not deliver
+    /// data in order: the application then reads data on arrival.
     pub read: Option<u64>,
 }
 
@@ -144,7 +145,7 @@ pub struct Vitals {
 pub struct Content {
     /// Octets of application data.
     pub payload: u32,
-    /// `true` if the datagram acknowledges data, or could have.
+    /// `true` if the datagram acknowledges data, or had room for an acknowledgment.
     pub acknowledges: bool,
 }
 
@@ -202,28 +203,28 @@ pub mod counter {
     pub const ACKS_RECEIVED: &str = "acks_received";
     /// Packets sent that acknowledge and carry no data.
     pub const ACKS_SENT: &str = "acks_sent";
-    /// ACK frames sent, with or without data, of a transport without
+    /// ACK frames sent, with or without data. Only for a transport that does not report
     /// [reasons](super::Endpoint::report_ack_reasons).
     pub const ACK_FRAMES_SENT: &str = "ack_frames_sent";
-    /// Time with data that are unsent or not acknowledged (`tcpi_busy_time` of Linux), in
+    /// Time during which some data were unsent or unacknowledged (`tcpi_busy_time` of Linux), in
     /// nanoseconds.
     pub const BUSY_TIME: &str = "busy_time";
-    /// The part of this time in which only the peer's window limited the sender
+    /// The part of [`BUSY_TIME`] in which only the peer's window limited the sender
     /// (`tcpi_rwnd_limited`).
     pub const RECEIVE_WINDOW_TIME: &str = "receive_window_time";
-    /// The part of this time in which only the send buffer limited the sender
+    /// The part of [`BUSY_TIME`] in which only the send buffer limited the sender
     /// (`tcpi_sndbuf_limited`).
     pub const SEND_BUFFER_TIME: &str = "send_buffer_time";
     /// Octets delivered to the application.
     pub const DELIVERED_BYTES: &str = "delivered_bytes";
-    /// Packets that were missing when a later one arrived, whether or not they arrived afterwards.
-    /// Only for a transport that does not repair losses.
+    /// Packets that were missing when a packet sent later arrived. Packets that arrived afterwards
+    /// are included. Only for a transport that does not repair losses.
     pub const PASSED_OVER_PACKETS: &str = "passed_over_packets";
     /// Data packets with at least one new octet.
     pub const ARRIVED_PACKETS: &str = "arrived_packets";
     /// Packets that arrived after a packet that was sent later.
     pub const REORDERED_PACKETS: &str = "reordered_packets";
-    /// Packets that had arrived before.
+    /// Packets that arrived more than once: the arrivals after the first.
     pub const DUPLICATE_PACKETS: &str = "duplicate_packets";
     /// The interarrival jitter (RFC 3550, §6.4.1), in nanoseconds.
     pub const JITTER: &str = "jitter";

@@ -53,19 +53,19 @@ pub enum Event {
     /// A packet of data was declared lost. Recorded only after a call of
     /// [`record_losses`](crate::Endpoint::record_losses).
     PacketLost {
-        /// Its number.
+        /// The packet number.
         number: u64,
     },
     /// A segment of a transport without packet numbers was declared lost. Recorded only after a
     /// call of [`record_losses`](crate::Endpoint::record_losses).
     SegmentLost {
-        /// The stream offset of its first octet.
+        /// The stream offset of the first octet of the segment.
         offset: u64,
     },
     /// All packets were lost for so long that the path must have changed (RFC 9002, §7.6).
     PersistentCongestion,
-    /// The size of datagrams has changed, because the path carries more or less than assumed (RFC
-    /// 8899).
+    /// The size of datagrams has changed, because the path carries larger or only smaller datagrams
+    /// than assumed (RFC 8899).
     DatagramSize {
         /// The maximum size of a datagram from now on.
         octets: u64,
@@ -74,7 +74,7 @@ pub enum Event {
     Closed {
         /// The reason.
         reason: Closing,
-        /// The code of the application or of the transport error; zero if there is none.
+        /// The error code of the application or of the transport. Zero if there is no error.
         code: u64,
     },
     /// An event that only one transport has.
@@ -89,11 +89,12 @@ pub enum Event {
 /// When an ACK policy sends an acknowledgment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckTime {
-    /// Immediately.
+    /// The policy sends the acknowledgment immediately.
     Now,
-    /// After this delay, unless a later arrival makes it due earlier.
+    /// The policy sends the acknowledgment after this delay, or earlier if a later arrival requires
+    /// it.
     In(Duration),
-    /// At no set time: a later arrival or the next data packet triggers it.
+    /// The time is not set: a later arrival or the next data packet triggers the acknowledgment.
     Hold,
 }
 
@@ -106,7 +107,7 @@ pub enum Closing {
     ProtocolViolation,
     /// The idle timeout has expired.
     IdleTimeout,
-    /// The peer has reset it, or has no state for it.
+    /// The peer has reset the connection, or has no state for it.
     Reset,
 }
 

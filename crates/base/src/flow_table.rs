@@ -14,8 +14,8 @@ pub struct FlowTable<T> {
     /// the values are stored separately from the keys.
     keys: Vec<FlowKey>,
     values: Vec<T>,
-    /// Keys with their indices, or [`EMPTY`]. The number of slots is a power of two, and at most
-    /// half of them are used.
+    /// Each slot contains a key and its index in `keys`, or the index [`EMPTY`]. The number of
+    /// slots is a power of two, and at most half of them are used.
     slots: Vec<(FlowKey, u32)>,
     /// The number of entries at which [`forget`](Self::forget) begins to search for removable ones.
     crowded: usize,
@@ -85,9 +85,9 @@ impl<T> FlowTable<T> {
         self.keys.is_empty()
     }
 
-    /// Removes the entries that `keep` rejects, if there are many. It examines all entries when
-    /// there are [`FEW`](Self::FEW), and later whenever their number has doubled. So a call per
-    /// insertion takes constant time on average.
+    /// Removes the entries that `keep` rejects, if the table has many entries. It examines all
+    /// entries when the table has [`FEW`](Self::FEW) entries, and again each time the number of
+    /// entries has doubled. So one call per insertion takes constant time on average.
     #[inline]
     pub fn forget(&mut self, keep: impl FnMut(&T) -> bool) {
         if self.keys.len() >= self.crowded {

@@ -1,8 +1,8 @@
 //! Identifiers that all crates share.
 //!
-//! A packet carries two of them: the [`NodeId`] of its destination and the [`FlowKey`] of its flow.
-//! The third, the [`PortId`], identifies the attachment of an endpoint to a network. No packet
-//! carries it.
+//! A packet carries the [`NodeId`] of its destination and the [`FlowKey`] of its flow. The
+//! [`PortId`] identifies the attachment of an endpoint to a network. No packet carries a
+//! [`PortId`].
 
 use std::fmt;
 
@@ -63,9 +63,9 @@ impl fmt::Debug for FlowKey {
     }
 }
 
-/// Returns a bijection of 64-bit words in which each input bit affects every output bit: the
-/// finaliser of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014, `mix64variant13`), after adding
-/// an odd constant so that zero does not map to itself.
+/// Mixes a 64-bit word so that each input bit affects every output bit, and different inputs have
+/// different outputs. This is the finaliser of `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014,
+/// `mix64variant13`). An odd constant is added first, so that zero does not map to zero.
 const fn mix(word: u64) -> u64 {
     let mut word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,7 +1,7 @@
 //! The rate-limiting factor of a sender.
 
 /// The rate-limiting factor of a sender (Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002): the
-/// factor that held back the next octets when the last attempt to send ended.
+/// factor that prevented the sender from sending more octets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LimitingFactor {
     /// The application: all data that it has written have been sent.

@@ -22,7 +22,7 @@ pub trait Machine {
     type Datagram;
 
     /// The result of [`accept`](Machine::accept): for an endpoint the [`Fate`](crate::Fate) of the
-    /// datagram, for a box on a path nothing.
+    /// datagram, for a box on a path `()`.
     type Outcome;
 
     /// Accepts a datagram that arrives now. Returns its outcome.
@@ -35,6 +35,6 @@ pub trait Machine {
     /// only waits for input.
     fn deadline(&self) -> Option<Instant>;
 
-    /// Returns the next datagram that leaves now, or `None`.
+    /// Returns the next datagram to send now, or `None`.
     fn poll(&mut self, now: Instant) -> Option<Self::Datagram>;
 }

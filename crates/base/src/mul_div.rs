@@ -1,7 +1,7 @@
-//! Quotients of a product, such as that of a rate and a time.
+//! Divides a product, for example a rate times a duration, without overflow.
 
-/// Returns `value * factor / divisor`, rounded down, for any product; `u64::MAX` if the quotient is
-/// larger.
+/// Returns `value * factor / divisor`, rounded down. The product may exceed 64 bits. Returns
+/// `u64::MAX` if the quotient exceeds 64 bits.
 ///
 /// Most products fit in 64 bits, which avoids the function call of a division of 128 bits.
 ///

@@ -69,11 +69,11 @@ pub trait StreamPort {
 }
 
 /// A port over which several streams of octets move in both directions. Streams are numbered in the
-/// order in which the end that opens the connection opens them. Stream 0 is that of the
+/// order in which the end that opens the connection opens them. Stream 0 is the stream of the
 /// [`StreamPort`], which exists from the start.
 pub trait StreamsPort {
-    /// Opens the next stream. Only the end that has opened the connection may. Returns `false` if
-    /// the peer does not permit another stream now.
+    /// Opens the next stream. Only the end that has opened the connection may call this. Returns
+    /// `false` if the peer does not permit another stream now.
     fn open(&mut self) -> bool;
 
     /// Writes `octets` octets to a stream. Returns the number accepted: zero if there is no such
@@ -88,14 +88,14 @@ pub trait StreamsPort {
     fn read(&mut self, now: Instant, number: u32, maximum: u64) -> u64;
 }
 
-/// A port over which independent messages move: none waits for an earlier one.
+/// A port over which independent messages move: no message waits for an earlier message.
 pub trait MessagePort {
     /// Sends a message of `octets` octets, which is abandoned if it is not acknowledged by `until`.
     /// Returns `false` if the peer accepts no more messages now.
     fn send(&mut self, now: Instant, octets: u64, until: Instant) -> bool;
 
-    /// Reads arrived octets of a message, in order or not. Returns `None` if there is nothing to
-    /// read.
+    /// Reads octets of a message that have arrived, in order or out of order. Returns `None` if
+    /// there is nothing to read.
     fn receive(&mut self, now: Instant) -> Option<Arrival>;
 }
 
@@ -108,8 +108,8 @@ pub struct Arrival {
     pub octets: u64,
 }
 
-/// A port over which datagrams move. An endpoint keeps the default methods for the direction that
-/// it does not support.
+/// A port over which datagrams move. An endpoint keeps the default method of a direction (sending
+/// or receiving) that it does not support.
 pub trait DatagramPort {
     /// Opens the port.
     fn open(&mut self, _now: Instant) {}

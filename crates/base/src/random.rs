@@ -20,8 +20,8 @@ impl Seed {
     }
 }
 
-/// Returns FNV-1a with 64 bits, a fixed function of the name. The hasher of the standard library
-/// may change.
+/// Returns the 64-bit FNV-1a hash of the name. FNV-1a is fixed, whereas the hasher of the standard
+/// library may change.
 fn fnv1a(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -50,7 +50,7 @@ impl fmt::Debug for Rate {
 /// nanosecond, in runs of any length.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Serializer {
-    /// The remainder of the divisions so far, in bits times 10⁹; less than the rate.
+    /// The remainder of the divisions so far, in bits times 10⁹. It is less than the rate.
     remainder: u64,
     /// The last division, which is reused because most packets have the size of the previous one.
     last: Division,
@@ -86,7 +86,7 @@ impl Serializer {
         Duration::from_nanos(self.last.quotient + carry)
     }
 
-    /// Discards the remainder, because the line was idle or its rate changed.
+    /// Discards the remainder. Call when the link was idle or its rate has changed.
     pub fn reset(&mut self) {
         self.remainder = 0;
     }

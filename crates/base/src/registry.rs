@@ -14,9 +14,9 @@
 /// An entry is ``"name" or "alias" => Variant(settings) boxed``. `boxed` prevents a strategy that
 /// is much larger than the others from enlarging the enum.
 ///
-/// Without a line of strategies, the settings themselves may be `boxed`, and the macros are
-/// `each!`, `make!`, which returns changed settings, and `every!(Of => then)`, which returns an
-/// array of `then` for each type of settings.
+/// If the list names no enum of strategies, the settings themselves may be `boxed`. The macros are
+/// then `each!`, `make!` (returns changed settings) and `every!(Of => then)` (returns an array of
+/// `then` for each type of settings).
 #[macro_export]
 macro_rules! registry {
     (
@@ -136,7 +136,7 @@ macro_rules! registry {
 
     (@names $Config:ident [] $($name:literal => $Variant:ident,)*) => {
         impl $Config {
-            /// Returns its name in scenarios.
+            /// Returns the name of the strategy in scenarios.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
@@ -155,7 +155,7 @@ macro_rules! registry {
     };
     (@names $Config:ident [$custom:tt] $($name:literal => $Variant:ident,)*) => {
         impl $Config {
-            /// Returns its name in scenarios.
+            /// Returns the name of the strategy in scenarios.
             #[must_use]
             pub fn name(&self) -> &str {
                 match self {

@@ -11,12 +11,12 @@ use std::ops::Range;
 pub enum Fate {
     /// The datagram was accepted. [`StreamEvent::Arrived`] names its new octets.
     Taken,
-    /// A part of the datagram cannot be read yet and waits for earlier data. A driver stores its
-    /// octets until then.
+    /// A part of the datagram waits for earlier data and cannot be read yet. A driver stores the
+    /// octets until the earlier data arrive.
     Waits,
     /// The datagram contains nothing new.
     Duplicate,
-    /// The datagram has no effect, for the reason of this name.
+    /// The datagram has no effect. Contains the name of the reason.
     Refused(&'static str),
 }
 
@@ -49,14 +49,14 @@ pub enum StreamEvent {
     Acknowledged(u64),
     /// The peer has all octets and the end of the stream.
     Finished,
-    /// The peer has stopped reading, with this code of its application, so the stream is reset (RFC
-    /// 9000, §3.5).
+    /// The peer has stopped reading, so the stream is reset with this error code of the peer's
+    /// application (RFC 9000, §3.5).
     Stopped {
         /// The code.
         code: u32,
     },
-    /// The peer ends the stream early. `code` is that of its application, or `None` if the lifetime
-    /// of a message is over.
+    /// The peer ends the stream early. `code` is the error code of the peer's application, or
+    /// `None` if the lifetime of a message is over.
     Reset {
         /// The code.
         code: Option<u32>,
@@ -70,7 +70,8 @@ pub struct StreamState {
     pub in_order: u64,
     /// `true` if all octets and the end have arrived.
     pub has_all: bool,
-    /// Octets that the peer has acknowledged, up to the first that it has not.
+    /// Octets that the peer has acknowledged in order: the octets before the first unacknowledged
+    /// one.
     pub acknowledged: u64,
     /// `true` if the buffer has no room for a write.
     pub is_full: bool,
@@ -78,8 +79,8 @@ pub struct StreamState {
     pub is_finished: bool,
 }
 
-/// The events of an endpoint that a driver has not removed yet. None is stored unless recording is
-/// enabled.
+/// The events of an endpoint that a driver has not removed yet. Events are stored only while
+/// recording is enabled.
 #[derive(Debug, Default)]
 pub struct StreamEvents {
     is_recording: bool,

@@ -17,7 +17,7 @@ pub struct Duration(u64);
 impl Instant {
     /// The start of the run.
     pub const ZERO: Self = Self(0);
-    /// Later than every event of any run.
+    /// An instant after all events of any run.
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
     /// Returns the instant `nanos` nanoseconds after the start.
@@ -73,7 +73,7 @@ impl Instant {
 impl Duration {
     /// A span of zero.
     pub const ZERO: Self = Self(0);
-    /// The longest span.
+    /// The maximum span.
     pub const MAX: Self = Self(u64::MAX);
 
     /// Returns a span of nanoseconds.

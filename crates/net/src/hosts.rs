@@ -2,20 +2,20 @@
 
 use acklab_base::{Instant, PortId};
 
-/// The next departure from a port at an instant.
+/// The result of polling a port at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure<D> {
-    /// A datagram leaves; more may follow.
+    /// The port sends a datagram. More datagrams may follow.
     One(D),
-    /// The last datagram of this instant leaves. The second field is the deadline of the port after
-    /// it.
+    /// The port sends its last datagram of this instant. The second field is the deadline of the
+    /// port afterwards.
     Last(D, Option<Instant>),
-    /// No datagram leaves. The field is the deadline of the port.
+    /// The port sends no datagram. The field is the deadline of the port.
     None(Option<Instant>),
 }
 
-/// Endpoints behind ports: those of a simulation, or the stack of a real host behind a device. The
-/// methods correspond to those of [`Machine`](acklab_base::Machine), in the same order.
+/// Endpoints behind ports: endpoints of a simulation, or the stack of a real host behind a network
+/// device. The methods correspond to those of [`Machine`](acklab_base::Machine), in the same order.
 pub trait Hosts<D> {
     /// Accepts a datagram of the port's flow that has arrived at the node of `port`.
     fn accept(&mut self, port: PortId, now: Instant, datagram: D);

@@ -32,9 +32,10 @@ impl Hop {
 
 /// Nodes, the hops from each node, and routes.
 ///
-/// The routes to a destination form a tree: from each node the path of the fewest hops, and among
-/// equal paths the one whose first hop was added first. The tree is computed on the first request
-/// for its destination, in time proportional to the number of nodes and hops.
+/// The routes to a destination form a tree: from each node, the path with the fewest hops. Among
+/// paths with equally many hops, the path whose first hop was added first is chosen. The tree is
+/// computed on the first request for its destination, in time proportional to the number of nodes
+/// and hops.
 #[derive(Clone, Debug, Default)]
 pub struct Map {
     /// The hops from each node and the nodes to which they lead, in the order in which they were
@@ -75,7 +76,7 @@ impl Map {
         &self.hops[from.index()]
     }
 
-    /// Computes the routes from all nodes to `destination`, unless they are known.
+    /// Computes the routes from all nodes to `destination`, unless they have been computed.
     pub fn route_to(&mut self, destination: NodeId) {
         if !self.routes[destination.index()].is_empty() {
             return;
@@ -107,9 +108,9 @@ impl Map {
         self.hops[from.index()].get(index as usize).copied()
     }
 
-    /// Returns all hops from a node to `destination`, or `None` if there is no route. The path from
-    /// station to station of one cell is one hop, because the access point relays the packet inside
-    /// the cell.
+    /// Returns all hops from a node to `destination`, or `None` if there is no route. The path
+    /// between two stations of one cell is one hop, because the access point relays the packet
+    /// inside the cell.
     pub fn path(&mut self, from: NodeId, destination: NodeId) -> Option<Vec<Hop>> {
         self.route_to(destination);
         let mut path: Vec<Hop> = Vec::new();

@@ -43,8 +43,9 @@ pub struct Network<D, H, T> {
     cell_nodes: Vec<Vec<NodeId>>,
     /// For each node, `true` if it may have ports.
     is_host: Vec<bool>,
-    /// The [sole successor](next_hops::sole_successor) of each link direction. Packets pass from a
-    /// direction to its successor ahead of time, so a chain of links needs one wake-up.
+    /// The [sole successor](next_hops::sole_successor) of each link direction. A packet is passed
+    /// from a direction to its successor before it arrives there. So a chain of links needs only
+    /// one wake-up.
     successors: Vec<Option<usize>>,
     /// The node of each port.
     port_nodes: Vec<NodeId>,
@@ -111,9 +112,9 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Attaches a port to `node`. It receives the packets of `flow` that arrive there. Its endpoint
-    /// in [`Hosts`] has the same ID. If a driver already runs the network, it must
-    /// [admit](acklab_base::World::machines) the port.
+    /// Attaches a port to `node`. The port receives the packets of `flow` that arrive at the node.
+    /// The endpoint in [`Hosts`] has the ID of the port. If a driver already runs the network, it
+    /// must [admit](acklab_base::World::machines) the port.
     ///
     /// # Errors
     /// If the node may not have ports, or if another port receives the flow.
@@ -143,8 +144,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         Ok(())
     }
 
-    /// Attaches a port to `node`. It receives the packets of all flows without a port, as the stack
-    /// of a real host does.
+    /// Attaches a port to `node`. The port receives the packets of all flows for which no port is
+    /// attached, as the stack of a real host does.
     ///
     /// # Errors
     /// If the node may not have ports, or if it has such a port already.
@@ -176,7 +177,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Returns the link directions: those of link `i` are `2i` (forward) and `2i + 1` (reverse).
+    /// Returns the link directions. Link `i` has the directions `2i` (forward) and `2i + 1`
+    /// (reverse).
     #[must_use]
     pub fn links(&self) -> &[Link<D>] {
         &self.links
@@ -188,7 +190,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         &self.cells
     }
 
-    /// Returns the mutable link directions and cells, because reading updates their counters.
+    /// Returns mutable references to the link directions and cells, because reading their counters
+    /// updates them.
     pub fn links_and_cells(&mut self) -> (&mut [Link<D>], &mut [Cell<D>]) {
         (&mut self.links, &mut self.cells)
     }

@@ -47,7 +47,7 @@ fn packet(from: NodeId, to: NodeId, payload: u32) -> IpPacket {
     packet_to(from, address(to), payload)
 }
 
-/// Hosts that reply to each packet with one of 40 octets.
+/// Hosts that reply to each packet with a packet of 40 octets.
 #[derive(Default)]
 struct Echo {
     nodes: Vec<NodeId>,

@@ -17,7 +17,7 @@ pub struct Counters {
     pub bytes_dropped: Bytes,
     /// Packets that exceeded the MTU of the link.
     pub excluded: u64,
-    /// Octets of these packets.
+    /// Octets of the packets that exceeded the MTU.
     pub bytes_excluded: Bytes,
     /// Packets that the queue marked Congestion Experienced.
     pub marked: u64,
@@ -31,8 +31,8 @@ pub struct Counters {
     pub served: u64,
     /// Octets of the served packets, including link-layer overhead.
     pub bytes_served: Bytes,
-    /// Octets serialised, including link-layer overhead. A packet in service when the window begins
-    /// or ends counts by the share of its service within it.
+    /// Octets serialised, including link-layer overhead. Of a packet in service when the window
+    /// begins or ends, only the share of its service inside the window is counted.
     pub bytes_on_wire: Bytes,
     /// Packets that were lost after they were sent.
     pub lost: u64,
@@ -73,15 +73,15 @@ pub(crate) struct Tally {
     /// Packets that have [passed](Self::passes) within the window. Each increments several
     /// counters, which are computed [when they are read](Self::counters_with).
     passed: u64,
-    /// Octets of these packets.
+    /// Octets of the packets in `passed`.
     bytes_passed: Bytes,
     pub(crate) window: Range<Instant>,
     /// The flows of dropped packets, until the owner takes them.
     pub(crate) dropped_flows: Vec<FlowKey>,
     /// Every change of the queue's length, if logging is enabled.
     pub(crate) lengths: Option<Vec<(Instant, u64)>>,
-    /// Whether the owner counts arrivals, departures and the queue's length itself, so that only
-    /// drops, marks and filtered ACKs are counted here.
+    /// `true` if the owner counts arrivals, departures and the queue's length. Only drops, marks
+    /// and filtered ACKs are then counted here.
     pub(crate) owner_counts_traffic: bool,
 }
 
@@ -141,7 +141,8 @@ impl Tally {
         }
     }
 
-    /// Counts ACKs that a thinner removed. They have arrived, but join no queue.
+    /// Counts ACKs that a thinner removed. These ACKs have arrived at the link, but do not enter
+    /// the queue.
     pub(crate) fn thins(&mut self, at: Instant, removed: Removed) {
         if let Some(counters) = self.at(at) {
             counters.packets_in += removed.packets;
@@ -161,9 +162,9 @@ impl Tally {
         }
     }
 
-    /// Counts a packet that passes a FIFO whose departures are known on arrival, and its server. It
-    /// reaches the far end at `arrival`, if that is known and not [counted](Self::delivers)
-    /// elsewhere.
+    /// Counts a packet that passes a FIFO whose departures are known on arrival, and its server.
+    /// The packet reaches the far end at `arrival`. `arrival` is `None` if it is unknown or
+    /// [counted](Self::delivers) elsewhere.
     #[inline(always)]
     pub(crate) fn passes(&mut self, passage: Passage, arrival: Option<Instant>) {
         let Passage { arrived, leaves, start, end, size, on_wire } = passage;
@@ -342,9 +343,9 @@ pub struct QueueLength {
 }
 
 impl QueueLength {
-    /// Sets the length to `length` from `at` on. Only the part inside `window` counts.
+    /// Sets the length to `length` from `at` on. Only the part inside `window` is counted.
     pub fn change(&mut self, at: Instant, length: u64, window: &Range<Instant>) {
-        // Many changes share an instant; no time passes between them.
+        // Many changes occur at one instant, so no time passes between them.
         if at != self.since {
             self.area += self.area_until(at, window);
             self.since = at;
@@ -377,8 +378,8 @@ impl QueueLength {
 mod tests {
     use super::*;
 
-    /// Half of the service of a packet of 100 octets that is sent from 50 to 150 lies within the
-    /// window, and a quarter of one from 190 to 230.
+    /// A packet of 100 octets is sent from 50 to 150: half of its service lies within the window.
+    /// Another is sent from 190 to 230: a quarter of its service lies within the window.
     #[test]
     fn a_packet_counts_by_the_share_of_its_service_in_the_window() {
         let at = Instant::from_nanos;

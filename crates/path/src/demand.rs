@@ -31,10 +31,10 @@ use slots::Slots;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standard {
-    /// DVB-RCS2: eight bits and one of four factors.
+    /// DVB-RCS2: an eight-bit number and one of four scaling factors.
     #[default]
     DvbRcs2,
-    /// DOCSIS: the queue's octets in multiples of four, in sixteen bits.
+    /// DOCSIS: the octets in the queue, as a multiple of four in a field of sixteen bits.
     Docsis,
 }
 
@@ -45,8 +45,8 @@ impl Standard {
     }
 }
 
-/// The capacity of a terminal: constant, by rate and by volume. At least one of the three is
-/// required.
+/// The capacity of a terminal: constant, requested by rate, and requested by volume. At least one
+/// of these three kinds is required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DemandConfig {
@@ -73,8 +73,8 @@ pub struct DemandConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2Mbps")]
     pub rate_based: Option<Rate>,
-    /// The maximum volume that the terminal may have requested and not yet been assigned
-    /// (volume-based dynamic capacity, VBDC).
+    /// The maximum volume of outstanding requests: requested and not yet assigned (volume-based
+    /// dynamic capacity, VBDC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "384kB")]
     pub volume_based: Option<Bytes>,
@@ -83,7 +83,7 @@ pub struct DemandConfig {
     #[serde(default = "default_persistence")]
     #[schemars(range(min = 1), example = 5)]
     pub persistence: u32,
-    /// The capacity that other terminals use. Requests are assigned from the rest of the carrier.
+    /// The capacity that other terminals use. The rest of the carrier is available for requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1Mbps")]
     pub background: Option<Rate>,
@@ -102,8 +102,9 @@ impl DemandConfig {
         Slots::in_superframe(self, rate)
     }
 
-    /// Returns the capacity that is neither constantly assigned nor used by other terminals, in
-    /// bits per second. Returns `None` if these need more than the `rate` of the carrier.
+    /// Returns the capacity that is neither assigned constantly nor used by other terminals, in
+    /// bits per second. Returns `None` if constant assignments and other terminals need more than
+    /// the `rate` of the carrier.
     #[must_use]
     pub fn capacity_on_request(&self, rate: Rate) -> Option<u64> {
         let mut taken = [self.constant, self.background].into_iter().flatten().map(Rate::bits_per_second);
@@ -111,7 +112,7 @@ impl DemandConfig {
     }
 }
 
-/// A terminal: the slots that it may use and those that it has requested.
+/// A terminal: its assigned slots and its requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Terminal {
     config: DemandConfig,
@@ -119,11 +120,11 @@ pub(crate) struct Terminal {
     assignment: Assignment,
     /// The current superframe, counted from 0 at the start of the run.
     superframe: u64,
-    /// The slots assigned in it, which are its first.
+    /// The number of slots assigned in the current superframe. They are its first slots.
     assigned: u64,
-    /// The first of them that has not begun.
+    /// The index of the first assigned slot that has not begun.
     next: u64,
-    /// Octets sent in it.
+    /// Octets sent in the current superframe.
     sent: u64,
     /// Octets that have joined the queue since the superframe began.
     joined: u64,
@@ -192,8 +193,8 @@ impl Terminal {
         self.next += 1;
     }
 
-    /// Begins the next superframe, with `waiting` octets in the queue: ends the last one, sends a
-    /// request if capacity is missing, and receives the assigned slots.
+    /// Begins the next superframe, with `waiting` octets in the queue: ends the previous
+    /// superframe, sends a request if more capacity is needed, and receives the assigned slots.
     pub(crate) fn begin_superframe(&mut self, waiting: u64, tally: &mut Tally) {
         self.end_superframe(tally);
         self.enter(self.superframe + 1);
@@ -229,8 +230,8 @@ impl Terminal {
         self.next = self.assigned.min(self.next.max(self.slots.begun_by(self.superframe, now)));
     }
 
-    /// Skips to superframe `last`. Only constant capacity is assigned in between, and none of it is
-    /// used.
+    /// Skips to superframe `last`. In the skipped superframes, only constant capacity is assigned,
+    /// and it is not used.
     fn skip_to(&mut self, last: u64, tally: &mut Tally) {
         let counted = self.slots.superframes_in(&tally.window);
         // A superframe ends when the next one begins.

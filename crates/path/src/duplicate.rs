@@ -1,4 +1,5 @@
-//! Packet duplication, as by a link layer that retransmits a frame whose acknowledgment was lost.
+//! Packet duplication. A cause is a link layer that retransmits a frame whose acknowledgment was
+//! lost.
 
 use acklab_base::random::Stream;
 use schemars::JsonSchema;

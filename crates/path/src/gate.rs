@@ -18,7 +18,7 @@ pub struct GateConfig {
     pub quota: u32,
 }
 
-/// An ACK gate: the slot used last, and the number of packets that passed in it.
+/// An ACK gate: the last slot used, and the number of packets that passed in this slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     config: GateConfig,

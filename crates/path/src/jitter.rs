@@ -6,21 +6,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Extra delay of every packet. Packets keep their order: a packet that would overtake another
-/// arrives together with it.
+/// packet arrives at the same time as that packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "model", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum JitterConfig {
-    /// Uniform from zero to `spread`.
+    /// The extra delay is uniformly distributed from zero to `spread`.
     Uniform {
         /// The maximum extra delay.
         spread: Duration,
     },
-    /// Exponential with this mean.
+    /// The extra delay is exponentially distributed with this mean.
     Exponential {
         /// Mean extra delay.
         mean: Duration,
     },
-    /// Normal; draws below zero count as zero.
+    /// The extra delay is normally distributed. Negative draws are replaced by zero.
     Normal {
         /// Mean extra delay.
         mean: Duration,

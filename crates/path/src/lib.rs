@@ -1,4 +1,4 @@
-//! Links: the treatment of packets between two nodes.
+//! Links: delay, queue, loss and other effects on packets between two nodes.
 //!
 //! A [`Link`] is one direction of a link, a chain of six stages; the opposite direction is another
 //! `Link`.

@@ -26,8 +26,8 @@ use std::ops::Range;
 
 /// One direction of a link.
 ///
-/// It wakes only to deliver packets. The state of the queue at an instant is computed when the next
-/// packet arrives.
+/// The link wakes only to deliver packets. The state of the queue is computed when the next packet
+/// arrives.
 #[derive(Clone, Debug)]
 pub struct Link<D> {
     /// The MTU, if there is a limit.
@@ -39,7 +39,7 @@ pub struct Link<D> {
     server: Server,
     /// Replaces device, gate and server, if capacity is assigned on demand.
     assigned: Option<Box<Assigned<D>>>,
-    /// When the server finishes the last packet that it has begun.
+    /// The time at which the server finishes the last packet that it has begun.
     free_at: Instant,
     channel: Channel<D>,
     spacer: Option<Box<Spacer<D>>>,
@@ -112,7 +112,7 @@ impl<D: Datagram + Clone> Link<D> {
         self.tally.lengths = Some(Vec::new());
     }
 
-    /// Returns the recorded changes of the queue's length: the instant and the length after it.
+    /// Returns the recorded changes of the queue's length: the instant and the new length.
     #[must_use]
     pub fn queue_log(&self) -> &[(Instant, u64)] {
         self.tally.lengths.as_deref().unwrap_or_default()
@@ -139,8 +139,9 @@ impl<D: Datagram + Clone> Link<D> {
     }
 
     /// Passes a packet through a [plain](Self::is_plain) link. Returns it with the instant of its
-    /// arrival at the far end, or `None` if the queue has dropped it. The caller passes it on ahead
-    /// of time, or lets the link [carry](Self::carry) it until then.
+    /// arrival at the far end, or `None` if the queue has dropped it. The caller forwards the
+    /// packet immediately, with its later arrival time, or lets the link [carry](Self::carry) it
+    /// until then.
     #[inline(always)]
     pub fn pass(&mut self, now: Instant, packet: D) -> Option<(Instant, D)> {
         let (passage, packet) = self.serve_precomputed(now, packet)?;
@@ -161,9 +162,9 @@ impl<D: Datagram + Clone> Link<D> {
     /// Removes the packet that arrives first from a link that is not plain, and returns it with the
     /// instant of its arrival, which lies in the future.
     ///
-    /// The departures of a FIFO are known when packets enter it. If a link is the only one that
-    /// feeds the next, its packets can therefore be passed on ahead of time. Returns `None` if the
-    /// queue is not a FIFO, if there is a spacer, or if packets may overtake each other or be
+    /// The departures of a FIFO are known when packets enter it. So if a link is the only source of
+    /// packets of the next link, its packets can be forwarded before they arrive. Returns `None` if
+    /// the queue is not a FIFO, if there is a spacer, or if packets may overtake each other or be
     /// duplicated.
     pub fn take_ahead(&mut self) -> Option<(Instant, D)> {
         if !self.channel.is_in_order() || self.spacer.is_some() || !matches!(self.queue, Queue::Precomputed(_)) {
@@ -266,7 +267,7 @@ impl<D: Datagram + Clone> Link<D> {
         }
     }
 
-    /// Accepts a packet into a FIFO whose departures are known on arrival.
+    /// Accepts a packet into a FIFO that computes the departure of each packet on its arrival.
     #[inline]
     fn accept_precomputed(&mut self, now: Instant, packet: D) {
         if let Some((passage, packet)) = self.serve_precomputed(now, packet) {
@@ -284,7 +285,7 @@ impl<D: Datagram + Clone> Link<D> {
         let start = slot.max(self.free_at);
         let leaves = self.device.entry(now, start);
         let size = packet.wire_len();
-        // Packets ahead leave no later than a packet that need not wait. Reading the queue's length
+        // If a packet need not wait, all packets ahead of it have left. Reading the queue's length
         // removes them.
         if leaves != now {
             fifo.advance(now, &mut self.tally);
@@ -328,7 +329,7 @@ impl<D: Datagram + Clone> Link<D> {
             self.serve(now, start, &packet);
             self.send(packet);
         } else {
-            // The tally counts the verdict, and the packet of a rejection is not needed.
+            // The tally counts the verdict, and a rejected packet is not needed.
             drop(packets.offer(now, packet, true, &mut self.tally));
         }
     }
@@ -341,14 +342,15 @@ impl<D: Datagram + Clone> Link<D> {
             let event = assigned.is_waiting(packets).then(|| assigned.terminal.next_event().0);
             return Instant::earliest(arrival, event);
         }
-        // A queued packet arrives after those in flight, unless packets may overtake each other.
+        // A queued packet arrives after the packets in flight, unless packets may overtake each
+        // other.
         if arrival.is_some() && !self.channel.can_overtake {
             return arrival;
         }
         Instant::earliest(arrival, self.next_departure().map(|(_, leaves)| leaves))
     }
 
-    /// Returns when the head of the queue may leave and when it does, for a queue that stores
+    /// Returns when the head of the queue may leave and when it leaves, for a queue that stores
     /// packets.
     fn next_departure(&self) -> Option<(Instant, Instant)> {
         let Queue::Stored(packets) = &self.queue else { return None };
@@ -447,8 +449,9 @@ mod tests {
     }
 
     proptest! {
-        /// Packets that pass immediately arrive at the same time as polled ones, and are counted
-        /// alike: before, in and after the window, at its end and while packets wait.
+        /// Packets that pass immediately arrive at the same time as polled packets, and are counted
+        /// in the same manner: before, in and after the window, at the end of the window, and while
+        /// packets wait.
         #[test]
         fn plain_link_counts_as_polled_link(
             packets in proptest::collection::vec((0u64..3000, 40u64..1500), 1..60),

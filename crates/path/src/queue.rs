@@ -1,8 +1,9 @@
 //! Queues: which packets wait for the server, are dropped, or are marked.
 //!
-//! The packet in service does not count as queued: with a limit of 20 packets, 20 wait behind it.
+//! The packet in service is not part of the queue: with a limit of 20 packets, 20 packets wait
+//! behind it.
 //!
-//! Each discipline is one file here, with its settings and its `Discipline`, and one line of
+//! Each discipline is one file here, with its settings and its `Discipline`, and one entry in
 //! `registry.rs`.
 
 pub mod ack_filter;
@@ -35,23 +36,23 @@ use acklab_base::{Bytes, Datagram, Duration, Ecn, Instant, Rate};
 pub enum Verdict<D> {
     /// The packet was queued.
     Queued,
-    /// The packet was queued and superseded this older ACK of its flow, which was removed.
+    /// The packet was queued. It superseded this older ACK of its flow, which was removed.
     Replaced(D),
-    /// The packet was dropped; it is returned.
+    /// The packet was dropped. Contains the packet.
     Dropped(D),
 }
 
 /// Packets that a discipline has dropped at the head of its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeadDrops {
-    /// Their number.
+    /// The number of these packets.
     pub packets: u64,
-    /// Their octets.
+    /// The octets of these packets.
     pub bytes: Bytes,
 }
 
-/// The settings of a discipline in a scenario. Every discipline has a `limit`, the capacity of the
-/// queue, which is unlimited by default.
+/// The settings of a discipline in a scenario. Every discipline has the setting `limit`, the
+/// capacity of the queue. It is unlimited by default.
 pub(crate) trait Settings: Copy + Default {
     /// The [`Discipline`] that these settings configure.
     type Discipline<D>;
@@ -70,21 +71,21 @@ pub(crate) trait Settings: Copy + Default {
         Vec::new()
     }
 
-    /// Checks the settings that are neither limits nor times. The error is the name of one, and its
-    /// expected value.
+    /// Checks the settings that are neither limits nor times. The error is the name of an invalid
+    /// setting, and its expected value.
     fn check(&self) -> Result<(), (&'static str, &'static str)> {
         Ok(())
     }
 
-    /// Returns the rate to which the discipline shapes traffic; only a link can wait for it.
-    /// Returns `None` if packets leave as fast as the link takes them.
+    /// Returns the rate to which the discipline shapes traffic; only a link supports this. Returns
+    /// `None` if the discipline does not limit the rate.
     fn shaper(&self) -> Option<Rate> {
         None
     }
 }
 
-/// The contract of a discipline: a queue of packets with their arrival times. It counts the packets
-/// that it marks and those that it drops at the head; [`PacketQueue`] counts the rest.
+/// The contract of a discipline: a queue of packets with their arrival times. The discipline counts
+/// the packets that it marks or drops at the head. [`PacketQueue`] counts all others.
 pub(crate) trait Discipline<D> {
     /// Offers `packet` to the queue. `room` is `false` if a limit outside of the discipline leaves
     /// no room for it.
@@ -110,8 +111,8 @@ pub(crate) trait Discipline<D> {
         Some(packet)
     }
 
-    /// [`pass`](Self::pass) of a discipline that accounts for served packets: the packet goes
-    /// through its queue.
+    /// [`pass`](Self::pass) of a discipline that accounts for served packets: the packet enters and
+    /// leaves the queue.
     fn pass_through(&mut self, now: Instant, packet: D, tally: &mut Tally) -> Option<D> {
         drop(self.offer(now, packet, true, tally));
         self.take_head(now, tally).map(|(_, packet)| packet)
@@ -129,8 +130,8 @@ pub(crate) trait Discipline<D> {
     fn bytes(&self) -> Bytes;
 }
 
-/// The queue of a link. The departures of a FIFO are known on arrival, so it need not store the
-/// packets.
+/// The queue of a link. The departure of a packet from a FIFO is known on its arrival, so a FIFO
+/// need not store packets.
 #[derive(Clone, Debug)]
 pub(crate) enum Queue<D> {
     Precomputed(PrecomputedFifo),
@@ -182,8 +183,8 @@ impl Total {
     }
 }
 
-/// Marks `packet` CE if it is ECN-capable and not yet marked (RFC 3168, §5). Returns `true` if it
-/// did.
+/// Marks `packet` CE if it is ECN-capable and not yet marked (RFC 3168, §5). Returns `true` if
+/// `packet` was marked.
 pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
     let is_markable = matches!(packet.ecn(), Ecn::Ect0 | Ecn::Ect1);
     if is_markable {
@@ -192,8 +193,8 @@ pub(crate) fn mark(packet: &mut impl Datagram) -> bool {
     is_markable
 }
 
-/// Returns `true` if `limit` permits a packet of `size` in addition to `packets` packets of `bytes`
-/// octets in total. Also for owners of several buffers with a common limit.
+/// Returns `true` if `limit` permits a packet of `size` in addition to `packets` packets with
+/// `bytes` octets in total. An owner of several buffers with a common limit can call this, too.
 #[must_use]
 #[inline]
 pub fn has_room(limit: Option<Limit>, packets: usize, bytes: Bytes, size: Bytes) -> bool {

@@ -41,7 +41,7 @@ impl Server {
         start + serializer.transmit(size, *rate)
     }
 
-    /// Returns the same at a variable rate, which few links have.
+    /// Returns the result of [`finish`](Self::finish) at a variable rate, which few links have.
     #[inline(never)]
     fn finish_at_other_rate(&mut self, start: Instant, size: Bytes) -> Instant {
         match self {

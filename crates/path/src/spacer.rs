@@ -3,16 +3,16 @@
 //! ACKs that arrive together, or one ACK that replaces many, make an ACK-clocked sender send
 //! bursts. They also slow the growth of its window. Partridge (*ACK Spacing for High
 //! Delay-Bandwidth Paths with Insufficient Buffering*, draft-rfced-info-partridge-01, 1998) spaces
-//! ACKs by the time that the data that they acknowledge take on the bottleneck. Balakrishnan,
+//! ACKs by the transmission time of the acknowledged data on the bottleneck. Balakrishnan,
 //! Padmanabhan and Katz (*The Effects of Asymmetry on TCP Performance*, MobiCom 1997, §5.3.2; RFC
-//! 3449, "ACK Reconstruction") restore at the end of a thin link the ACKs that an ACK filter has
-//! removed at its beginning. The implementation follows the authors' own code in ns-2
+//! 3449, "ACK Reconstruction") restore, at the end of a slow link, the ACKs that an ACK filter has
+//! removed at the beginning of the link. The implementation follows the authors' own code in ns-2
 //! (`tcp/ack-recons.cc` and `tcl/lib/ns-queue.tcl`).
 //!
-//! Only pure ACKs that acknowledge new data and have no other content are spaced. Other packets,
-//! duplicates and SACK first of all, leave immediately after the waiting ones of their flow. So
-//! does the ACK that ends a loss recovery: partial ACKs before it would look like further losses
-//! (RFC 6582, §3.2).
+//! Only pure ACKs that acknowledge new data and have no other content are spaced. When any other
+//! packet arrives, such as a duplicate ACK or an ACK with SACK, the waiting ACKs of its flow and
+//! then the packet leave immediately. The ACK that ends a loss recovery also leaves immediately.
+//! Partial ACKs inserted before it would indicate further losses (RFC 6582, §3.2).
 
 use acklab_base::{
     AckHeader, Bytes, Datagram, Duration, FlowKey, FlowTable, Instant, Machine, Rate, is_after, mul_div,
@@ -22,23 +22,24 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// How ACKs are spaced.
+/// The rule by which ACKs are spaced.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "rule", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum SpacerConfig {
-    /// Spaced by the time that the acknowledged data take at a rate.
+    /// ACKs are spaced by the transmission time of the acknowledged data at a rate.
     Rate {
-        /// The rate of the bottleneck of the data, in octets of payload.
+        /// The rate of the data's bottleneck. Only payload octets are counted.
         #[schemars(example = "16Mbps")]
         rate: Rate,
     },
-    /// Spaced by at least this interval.
+    /// ACKs are spaced by at least this interval.
     Interval {
         /// The interval, above zero.
         #[schemars(example = "1ms")]
         interval: Duration,
     },
-    /// One ACK per `segments` segments, spread over the mean time between arriving ACKs.
+    /// Missing ACKs are restored: one ACK per `segments` segments, spread over the mean time
+    /// between arriving ACKs.
     Reconstruct(Reconstruct),
 }
 
@@ -46,11 +47,11 @@ pub enum SpacerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reconstruct {
-    /// The paper's `ack_thresh`: ACKs that acknowledge more segments are preceded by others, one
-    /// per this number of segments.
+    /// The paper's `ack_thresh`. If an ACK acknowledges more segments, ACKs are inserted before it,
+    /// one per this number of segments.
     #[schemars(range(min = 1))]
     pub segments: u32,
-    /// The payload of a segment of flows whose SYN was not seen.
+    /// The payload octets of a segment, for flows whose SYN was not seen.
     pub segment: Bytes,
     /// The weight of the newest time between two ACKs in the moving mean, above 0 and at most 1.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -103,8 +104,8 @@ impl SpacerConfig {
 /// The time without packets after which a flow is dropped from the table, if there are many. It
 /// exceeds the maximum retransmission timeout (RFC 6298, §2.5).
 const SILENT: Duration = Duration::from_secs(60);
-/// The maximum number of ACKs that are inserted before one. One that acknowledges more passes
-/// alone: it is the first after a long gap, not the next of a stream.
+/// The maximum number of ACKs that are inserted before one ACK. An ACK that acknowledges more data
+/// passes alone, because it is the first after a long gap.
 const MAX_INSERTED: u32 = 255;
 /// The octets by which timestamps shorten a segment (RFC 6691, §2; RFC 7323, §3.2).
 const TIMESTAMPS: u64 = 12;
@@ -114,7 +115,8 @@ const TIMESTAMPS: u64 = 12;
 pub struct Spacer<D> {
     config: SpacerConfig,
     flows: FlowTable<Flow<D>>,
-    /// When waiting ACKs leave. The first of the flow may have left already.
+    /// The times at which waiting ACKs leave, with their flows. The ACK of an entry may have left
+    /// already.
     due: BinaryHeap<Reverse<(Instant, FlowKey)>>,
     leaving: VecDeque<D>,
     /// The earliest time at which the first packets of `leaving` may leave.
@@ -125,9 +127,9 @@ pub struct Spacer<D> {
 #[derive(Clone, Debug)]
 struct Flow<D> {
     waiting: VecDeque<(Instant, D)>,
-    /// The highest number that was passed on or waits, and when it leaves or left.
+    /// The highest acknowledgment number that has left or waits, and the time of its departure.
     last: Option<(u32, Instant)>,
-    /// When the newest ACK arrived.
+    /// The arrival time of the newest ACK.
     arrived: Option<Instant>,
     /// The mean time between ACKs in nanoseconds.
     spacing: Option<f64>,
@@ -166,7 +168,8 @@ impl<D: Datagram> Spacer<D> {
         let last = flow.last.filter(|(number, _)| is_plain && is_after(segment.ack, *number) && !flow.recovers);
         let Some((number, left)) = last else {
             let is_news = flow.last.is_none_or(|(number, _)| is_after(segment.ack, number));
-            // Data that repeat the number of the previous ACK do not indicate losses.
+            // A data segment that repeats the previous acknowledgment number does not indicate a
+            // loss.
             flow.recovers = if is_plain { !is_news } else { flow.recovers || !segment.sack.is_empty() };
             flow.arrived = Some(now);
             flow.release(&mut self.leaving);
@@ -191,7 +194,7 @@ impl<D: Datagram> Spacer<D> {
                 let missing = octets.div_ceil(share) - 1;
                 let interval = spacing * f64::from(share) / f64::from(octets);
                 let ahead = left + Duration::from_nanos(interval as u64);
-                // A whole interval late, it would never catch up.
+                // If ACKs are a whole interval late, they would never catch up.
                 let is_behind = ahead > now + Duration::from_nanos(spacing as u64);
                 if is_behind {
                     flow.release(&mut self.leaving);
@@ -270,7 +273,7 @@ impl<D: Datagram> Machine for Spacer<D> {
             return self.space(now, packet, segment);
         }
         if let Some(opening) = packet.opening() {
-            // A connection may follow another between the same ports.
+            // A new connection may reuse the ports of an earlier one.
             let flow = self.flows.entry(packet.flow(), || Flow::new(now));
             flow.release(&mut self.leaving);
             *flow = Flow { mss: opening.mss, ..Flow::new(now) };

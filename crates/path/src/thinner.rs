@@ -1,10 +1,10 @@
-//! Thinners: boxes that hold pure ACKs, so that one replaces several, as drivers of Wi-Fi stations
-//! do.
+//! Thinners: boxes that hold pure ACKs, so that one ACK replaces several, as drivers of Wi-Fi
+//! stations do.
 //!
 //! An ACK filter removes ACKs that wait for a link anyway. A thinner delays them: it holds the
-//! newest ACK of each flow until enough others have arrived, or a time has passed.
+//! newest ACK of each flow until enough ACKs have arrived or a timer has expired.
 //!
-//! Each rule is one file here, with its settings and its `Rule`, and one line of `registry.rs`.
+//! Each rule is one file here, with its settings and its `Rule`, and one entry in `registry.rs`.
 
 pub mod dhd;
 pub mod every;
@@ -22,18 +22,19 @@ use std::collections::{BinaryHeap, VecDeque};
 /// The decision on an acknowledging segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It passes immediately and replaces the held ACK.
+    /// The segment passes immediately and replaces the held ACK.
     Passes,
-    /// It passes immediately, and the held ACK stays.
+    /// The segment passes immediately, and the held ACK remains held.
     Overtakes,
-    /// It is held and replaces the held ACK. `until` is when it leaves, if that changes.
+    /// The segment is held and replaces the held ACK. `until` is the time at which it leaves, or
+    /// `None` if this time does not change.
     IsHeld { until: Option<Instant> },
-    /// It is removed, and the held ACK stays.
+    /// The segment is removed, and the held ACK remains held.
     IsRemoved,
 }
 
 acklab_base::contract! {
-    /// The rule of a thinner, with its state of one flow.
+    /// The rule of a thinner, with the state of one flow.
     pub(crate) trait Rule, delegated by delegate_rule {
         /// Records that the connection is opened in this direction.
         fn opens(&mut self, _options: Opening) {}
@@ -41,7 +42,7 @@ acklab_base::contract! {
         /// Decides on an acknowledging segment. `holds` is `true` if an ACK of the flow is held.
         fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate;
 
-        /// Records that the held ACK leaves because its time has passed.
+        /// Records that the held ACK leaves because its timer has expired.
         fn releases(&mut self, _now: Instant) {}
     }
 }
@@ -54,12 +55,13 @@ pub(crate) trait Settings: Copy {
     /// Returns the rule of a flow without packets.
     fn rule(self) -> Self::Rule;
 
-    /// Returns the number of flows that can have an ACK held; ACKs of others pass.
+    /// Returns the maximum number of flows with a held ACK. ACKs of further flows pass. `None`
+    /// means no limit.
     fn max_held(self) -> Option<usize> {
         None
     }
 
-    /// Checks the settings. The error is the name of one, and its expected value.
+    /// Checks the settings. The error is the name of an invalid setting, and its expected value.
     fn check(&self) -> Result<(), (&'static str, &'static str)> {
         Ok(())
     }
@@ -71,7 +73,8 @@ pub struct Thinner<D> {
     config: ThinnerConfig,
     flows: FlowTable<Flow<D>>,
     held: usize,
-    /// When held ACKs leave. An entry whose instant is not that of its flow is out of date.
+    /// The times at which held ACKs leave, with their flows. An entry is out of date if its instant
+    /// differs from the instant stored in the flow.
     due: BinaryHeap<Reverse<(Instant, FlowKey)>>,
     leaving: VecDeque<D>,
     removed: Removed,
@@ -88,9 +91,9 @@ struct Flow<D> {
 /// ACKs that a thinner has removed in favour of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Their number.
+    /// The number of removed ACKs.
     pub packets: u64,
-    /// Their octets.
+    /// The octets of the removed ACKs.
     pub bytes: Bytes,
 }
 
@@ -178,7 +181,7 @@ impl<D: Datagram> Machine for Thinner<D> {
         if let Some(options) = packet.opening() {
             let config = self.config;
             let flow = self.flows.entry(packet.flow(), || Flow::new(config, now));
-            // A connection may follow another between the same ports.
+            // A new connection may reuse the ports of an earlier one.
             flow.rule = config.rule();
             flow.rule.opens(options);
         }

@@ -14,7 +14,7 @@ fn traces_are_served_or_refused_on_the_seeds_of_the_fuzz_target() {
     seeds::replay("link_trace", traces_are_served_or_refused);
 }
 
-/// The largest numbers are instants behind all others.
+/// The largest numbers are instants after all representable ones.
 #[test]
 fn times_of_many_years_are_served() {
     for last in [u64::MAX / 1_000_000, u64::MAX / 1_000_000 + 1, u64::MAX - 1, u64::MAX] {

@@ -15,18 +15,18 @@ pub enum Use {
     LinkAck,
     /// The extension of link ACKs by compressed ACKs of the transport.
     CompressedAck,
-    /// RTS, CTS, Block ACK requests, beacons.
+    /// RTS, CTS, Block ACK requests and beacons.
     Control,
     /// SIFS, DIFS and AIFS.
     Interframe,
-    /// Backoff slots while an EDCAF has something to send, timeouts, and the part of EIFS beyond
-    /// AIFS.
+    /// Backoff slots while an EDCAF has something to send, waits for timeouts, and the part of EIFS
+    /// beyond AIFS.
     Backoff,
-    /// Transmissions lost because another one overlapped at the receiver.
+    /// Transmissions lost because another transmission overlapped at the receiver.
     Collision,
     /// Transmissions lost for another reason.
     Lost,
-    /// No EDCAF had anything to send.
+    /// Time during which no EDCAF had anything to send.
     Idle,
 }
 
@@ -67,7 +67,7 @@ impl Use {
 #[derive(Clone, Debug)]
 pub struct Airtime {
     window: Range<Instant>,
-    /// All time before this instant is booked.
+    /// All time before this instant has been assigned to a node and a use.
     booked: Instant,
     by_node: Vec<[Duration; Use::ALL.len()]>,
 }
@@ -82,12 +82,13 @@ impl Airtime {
         self.window = window;
     }
 
-    /// Returns the instant up to which all time is booked.
+    /// Returns the instant up to which all time has been assigned to a node and a use.
     pub(crate) const fn booked(&self) -> Instant {
         self.booked
     }
 
-    /// Adds the time up to `until` to that of `node` for the use `what`.
+    /// Adds the time from the last booked instant to `until` to the time of `node` for the use
+    /// `what`.
     pub(crate) fn book(&mut self, node: usize, what: Use, until: Instant) {
         if until <= self.booked {
             return;

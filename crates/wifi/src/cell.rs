@@ -1,8 +1,8 @@
 //! A cell as a state machine: one access point, its stations, and the shared medium.
 //!
-//! The cell holds the state of all stations. It computes the winner of the next contention and
-//! advances to that instant. A frame exchange costs three wake-ups: at its start, at the end of its
-//! PPDU and at the end of the response frame.
+//! The cell contains the state of all stations. It computes the winner of the next contention and
+//! the instant at which this winner transmits. A frame exchange costs three wake-ups: at its start,
+//! at the end of its PPDU and at the end of the response frame.
 //!
 //! | module | holds the verbs |
 //! |---|---|
@@ -151,8 +151,8 @@ impl<D: Packet> Machine for Cell<D> {
         self.release_overdue(now);
         self.release_thinned(now);
         self.send_due_beacon(now);
-        // An EDCAF without anything to send may release frames at the recipient. An idle access
-        // point forwards these immediately.
+        // An EDCAF that has nothing to send may cause the recipient to release frames. An idle
+        // access point forwards them immediately.
         while self.medium.contention.due().is_some_and(|due| due <= now) {
             self.contend(now);
         }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CellConfig {
-    /// Its name.
+    /// The name of the cell.
     #[schemars(example = &"cell")]
     pub name: String,
     /// The generation of 802.11.
@@ -40,7 +40,7 @@ pub struct CellConfig {
     /// 36.3.14).
     #[serde(default)]
     pub packet_extension: PacketExtension,
-    /// The maximum number of spatial streams, from 802.11n on.
+    /// The maximum number of spatial streams. Only for 802.11n and later.
     #[serde(default = "one_stream")]
     #[schemars(range(min = 1, max = 4))]
     pub streams: u8,
@@ -58,39 +58,40 @@ pub struct CellConfig {
     /// 802.11b and otherwise 6, 12 and 24 Mbps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basic_rates: Option<Vec<Rate>>,
-    /// The size of a PSDU in octets above which RTS and CTS are sent first. Default: never.
+    /// The size of a PSDU above which RTS and CTS precede it. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500B")]
     pub rts_threshold: Option<Bytes>,
     /// The retry limits.
     #[serde(default)]
     pub retries: Retries,
-    /// The lifetime after which a waiting packet is dropped, whether or not it was already sent.
-    /// dot11EDCATableMSDULifetime, whose default is 500 TU, counts from the MAC. Here, the queue
-    /// includes that of the layers above. Default: unlimited.
+    /// The lifetime after which a waiting packet is dropped, whether or not it was already sent. It
+    /// begins when the packet is enqueued. The queue here includes the queue of the layers above,
+    /// whereas dot11EDCATableMSDULifetime (default: 500 TU) begins at the MAC. Default: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "500ms")]
     pub lifetime: Option<Duration>,
-    /// The packets that count towards the limits of queues.
+    /// The packets that are included in the limits of queues.
     #[serde(default)]
     pub queue_counts: QueueCounts,
     /// Aggregates of 802.11n and later.
     #[serde(default)]
     pub aggregation: Aggregation,
-    /// The delay of response frames beyond SIFS, as in a NIC that is too slow. Initiators wait
+    /// The time beyond SIFS by which response frames are late, as with a slow NIC. Initiators wait
     /// longer by the same time.
     #[serde(default)]
     pub late_answers: Duration,
-    /// Whether duration fields cover `late_answers`. Otherwise they announce response frames at
-    /// SIFS, and bystanders resume their backoffs earlier.
+    /// `true` if duration fields cover `late_answers`. Otherwise, they announce response frames at
+    /// SIFS, and other nodes resume their backoffs earlier.
     #[serde(default = "yes")]
     pub announces_late_answers: bool,
     /// The delay beyond aCCATime after which nodes sense a busy medium, as in a software radio; a
-    /// node can override it. A node whose backoff ends before it senses a PPDU transmits, and both
-    /// collide.
+    /// node can override it. A node whose backoff ends before it senses a PPDU transmits, and the
+    /// two PPDUs collide.
     #[serde(default)]
     pub late_sensing: Duration,
-    /// TCP ACKs inside ACKs and Block ACKs. Default: in data frames.
+    /// The settings of TCP/HACK, which sends TCP ACKs inside ACKs and Block ACKs. Default: TCP ACKs
+    /// are sent in data frames.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hack: Option<hack::HackConfig>,
     /// The default EDCA parameters, which `access` of cell, AP and station override.
@@ -100,10 +101,10 @@ pub struct CellConfig {
     /// `always` with `dialect = "ns2"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub eifs_after_collision: Option<EifsAfterCollision>,
-    /// The channel access parameters of all nodes without their own.
+    /// The channel access parameters of all nodes that have no `access`.
     #[serde(default)]
     pub access: Access,
-    /// The rate control of all nodes without their own.
+    /// The rate control of all nodes that have no `rate`.
     #[serde(default)]
     pub rate: rate::RateConfig,
     /// The pairs of nodes that receive each other, and the quality of reception.
@@ -120,8 +121,8 @@ pub struct CellConfig {
     pub station: Vec<Station>,
 }
 
-/// Determines how an EDCAF requests the medium, when the MPDUs of an aggregate are passed up, and
-/// which queue follows a failure.
+/// The implementation whose rules apply. It determines how an EDCAF requests the medium, when the
+/// MPDUs of an aggregate are passed up, and which queue is served after a failure.
 ///
 /// | a frame | `standard` | `ns3` |
 /// |---|---|---|
@@ -131,9 +132,9 @@ pub struct CellConfig {
 /// | of an aggregate has ended | passed up when the PPDU ends | passed up at once (`PhyEntity::EndOfMpdu`) |
 /// | was not acknowledged | its queue waits for the other queues of the EDCAF, as in mac80211 (`ieee80211_schedule_txq`) | its queue is served first |
 ///
-/// `ns2` is DCF as in ns-2. Backoffs of 0 to CW − 1 slots precede every frame. EIFS and then DIFS
-/// follow each collision. Timeouts end after the whole response frame. Durations are rounded after
-/// RTS. Frames are 34 octets larger than their packets.
+/// `ns2` is DCF as in ns-2. A backoff of 0 to CW − 1 slots precedes every frame. EIFS and then DIFS
+/// follow each collision. Timeouts end after the time of the whole response frame. Durations are
+/// rounded after RTS. Frames are 34 octets larger than their packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dialect {
@@ -146,20 +147,21 @@ pub enum Dialect {
     Ns2,
 }
 
-/// The nodes that defer for EIFS after PPDUs that began so close to each other that neither sender
-/// sensed the other (10.3.2.3.7). EIFS follows a PPDU that a node began to receive and could not
-/// decode. Whether a node begins to receive one of several overlapping PPDUs depends on its
-/// receiver. The senders of the collision do not defer, because they did not receive.
+/// The nodes that defer for EIFS after a collision: after PPDUs that began within so short a time
+/// that no sender sensed the other (10.3.2.3.7). EIFS follows a PPDU that a node began to receive
+/// and could not decode. Whether a node begins to receive one of several overlapping PPDUs depends
+/// on its receiver. The senders of the collision do not defer, because they did not receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EifsAfterCollision {
-    /// None, because no node detects a preamble. All defer for DIFS or AIFS, as in ns-3 with
-    /// preambles of equal power.
+    /// No node, because no node detects a preamble. All nodes defer for DIFS or AIFS, as in ns-3
+    /// with preambles of equal power.
     None,
-    /// All: ns-2.
+    /// All nodes, as in ns-2.
     Always,
-    /// Nodes for which a PPDU is 4 dB stronger than noise and all others together, ns-3's
-    /// `ThresholdPreambleDetectionModel`. Equal to `none` if the channel model has no powers.
+    /// The nodes that receive a PPDU at least 4 dB stronger than noise and all other PPDUs together
+    /// (ns-3's `ThresholdPreambleDetectionModel`). Equal to `none` if the channel model has no
+    /// powers.
     PreambleDetection,
 }
 
@@ -180,21 +182,21 @@ pub enum Protection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retries {
-    /// Transmissions of a frame without RTS (dot11ShortRetryLimit).
+    /// The maximum number of transmissions of a frame without RTS (dot11ShortRetryLimit).
     pub short: u8,
-    /// Transmissions of a frame after RTS (dot11LongRetryLimit).
+    /// The maximum number of transmissions of a frame after RTS (dot11LongRetryLimit).
     pub long: u8,
-    /// Transmissions of a frame within aggregates, as 30 in ath9k (`ATH_MAX_SW_RETRIES`). Default:
-    /// limited only by its lifetime.
+    /// The maximum number of transmissions of a frame within aggregates; 30 in ath9k
+    /// (`ATH_MAX_SW_RETRIES`). Default: limited only by the lifetime of the frame.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregated: Option<u8>,
-    /// Transmissions of a Block ACK request, after which data are sent without a Block ACK.
-    /// Default: `short`; no limit with `dialect = "ns3"`.
+    /// The maximum number of transmissions of a Block ACK request. Afterwards, data are sent
+    /// without a Block ACK. Default: `short`; no limit with `dialect = "ns3"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<u8>,
     /// The time after its first transmission in which a frame under a Block ACK agreement may be
-    /// retransmitted (dot11MaxTransmitMSDULifetime, 512 TU). It applies only to frames without
-    /// another limit; 0s disables it.
+    /// retransmitted (dot11MaxTransmitMSDULifetime, 512 TU). This lifetime applies only to frames
+    /// without another limit. 0s disables it.
     pub lifetime: Duration,
 }
 
@@ -218,20 +220,20 @@ const fn yes() -> bool {
 }
 
 impl CellConfig {
-    /// Returns its band.
+    /// Returns the band of the cell.
     #[must_use]
     pub fn band(&self) -> Band {
         let bands = self.standard.generation().bands;
         self.band.filter(|band| bands.contains(band)).unwrap_or(bands[0])
     }
 
-    /// Returns the width of its channel.
+    /// Returns the width of the cell's channel.
     #[must_use]
     pub fn width(&self) -> Width {
         self.width.unwrap_or_else(|| self.standard.generation().width.min(self.band().widest()))
     }
 
-    /// Returns the guard interval of its data PPDUs.
+    /// Returns the guard interval of data PPDUs.
     #[must_use]
     pub fn guard_interval(&self) -> Guard {
         self.guard_interval.unwrap_or(self.standard.generation().guard)
@@ -257,7 +259,7 @@ impl CellConfig {
         self.standard.generation().aggregation.as_ref().map_or(SMALLEST_BITMAP, |limits| limits.window)
     }
 
-    /// Returns the names of its stations in order.
+    /// Returns the names of the stations in order.
     #[must_use]
     pub fn station_names(&self) -> Vec<String> {
         self.station.iter().flat_map(Station::names).collect()

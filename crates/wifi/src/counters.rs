@@ -7,7 +7,7 @@ use acklab_base::Duration;
 pub struct Counters {
     /// Data PPDUs sent, retransmissions included.
     pub ppdus: u64,
-    /// MPDUs in them.
+    /// MPDUs in these data PPDUs.
     pub mpdus: u64,
     /// MPDUs that had been sent before.
     pub retries: u64,
@@ -23,19 +23,19 @@ pub struct Counters {
     pub rts_unanswered: u64,
     /// Block ACK requests sent.
     pub requests: u64,
-    /// Frames of this node as an initiator that overlapped with another at their receiver and were
-    /// lost.
+    /// Frames that this node sent as an initiator and that were lost, because another frame
+    /// overlapped at their receiver.
     pub collisions: u64,
-    /// Internal collisions: backoffs that ended together with that of a higher category of the node
-    /// (10.23.2.4).
+    /// Internal collisions: backoffs that ended at the same time as the backoff of a higher
+    /// category of the node (10.23.2.4).
     pub internal_collisions: u64,
     /// ACKs and Block ACKs sent.
     pub link_acks: u64,
     /// Packets that arrived at the peer.
     pub delivered: u64,
-    /// Octets of those packets.
+    /// Octets of the delivered packets.
     pub delivered_bytes: u64,
-    /// The sum of their delays, from enqueueing to arrival.
+    /// The sum of the delays of the delivered packets, from enqueueing to arrival.
     pub delay: Duration,
     /// Packets in frames given up at a retry limit that the peer did not receive.
     pub given_up: u64,
@@ -43,10 +43,10 @@ pub struct Counters {
     pub expired: u64,
     /// Packets dropped by a queue.
     pub dropped: u64,
-    /// Pure ACKs replaced by a newer one in the queue.
+    /// Pure ACKs replaced by a newer ACK in the queue.
     pub filtered: u64,
     /// Backoffs drawn.
     pub backoffs: u64,
-    /// The sum of their slots.
+    /// The sum of the slots of all backoffs drawn.
     pub backoff_slots: u64,
 }

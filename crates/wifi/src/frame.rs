@@ -30,7 +30,7 @@ pub(crate) const fn block_ack(window: u16) -> Bytes {
 }
 
 /// Returns the number of octets of the bitmap of a Block ACK for a window of `window` frames: the
-/// smallest of the sizes that the Fragment Number subfield can announce (9.3.1.8.2; 64 and 128
+/// smallest sufficient size that the Fragment Number subfield can announce (9.3.1.8.2; 64 and 128
 /// octets since 802.11be-2024).
 pub(crate) const fn bitmap_octets(window: u16) -> usize {
     match window {
@@ -41,24 +41,24 @@ pub(crate) const fn bitmap_octets(window: u16) -> usize {
     }
 }
 
-/// Returns the MPDU that carries one packet.
+/// Returns the size of an MPDU that carries one packet.
 pub(crate) const fn mpdu(packet: Bytes, has_qos: bool) -> Bytes {
     let qos = if has_qos { QOS_CONTROL } else { 0 };
     Bytes(DATA_HEADER + qos + LLC + packet.0 + FCS)
 }
 
-/// Returns the MPDU that carries one packet in ns-2.
+/// Returns the size of an MPDU that carries one packet in ns-2.
 pub(crate) const fn ns2_mpdu(packet: Bytes) -> Bytes {
     Bytes(NS2_DATA + packet.0)
 }
 
-/// Returns a packet as one of several in an A-MSDU; all but the last are padded to a multiple of
-/// four (9.3.2.2.2).
+/// Returns the size of a subframe of an A-MSDU with this packet. All subframes except the last are
+/// padded to a multiple of four (9.3.2.2.2).
 pub(crate) const fn a_msdu_subframe(packet: Bytes) -> Bytes {
     Bytes(SUBFRAME_HEADER + LLC + packet.0)
 }
 
-/// Returns the MPDU around an A-MSDU of these octets.
+/// Returns the size of an MPDU that carries an A-MSDU of this size.
 pub(crate) const fn a_msdu(subframes: Bytes) -> Bytes {
     Bytes(DATA_HEADER + QOS_CONTROL + subframes.0 + FCS)
 }

@@ -25,7 +25,7 @@ use crate::packet::Packet;
 use acklab_wire::rohc::{Decompressor, Numbers};
 use driver::Driver;
 
-/// ACKs from one node to another in one traffic class.
+/// The state of compressed ACKs from one node to another in one traffic class.
 #[derive(Clone, Debug)]
 pub(crate) struct End<D> {
     /// The state of the node that sends ACKs.
@@ -50,16 +50,16 @@ impl<D: Packet> End<D> {
         }
     }
 
-    /// Processes a packet from a data frame. An uncompressed ACK establishes or refreshes the
-    /// context of its flow.
+    /// Processes a packet that arrived in a data frame. An uncompressed ACK establishes or
+    /// refreshes the context of its flow.
     pub(crate) fn receives_plain(&mut self, packet: &D) {
         if let Some(ack) = packet.ack() {
             self.decompressor.observe(&ack);
         }
     }
 
-    /// Records that the frame leaves the transmit window: its sender has learned that the packets
-    /// arrived, or has given the frame up without learning it.
+    /// Records that the frame has left the transmit window: the sender has received an
+    /// acknowledgment of the packets, or has given up the frame.
     pub(crate) fn leaves_window(&mut self, frame: &Mpdu<D>) {
         for ack in frame.packets.as_slice().iter().filter_map(Packet::ack) {
             if frame.is_given_up {

@@ -15,7 +15,7 @@
 //! | [`counters`] | counters of a node |
 //! | [`ppdu`] | PPDUs, for captures and timelines |
 
-// Tests inside the crate share packets with those outside.
+// Tests inside the crate share packet types with tests outside the crate.
 #[cfg(test)]
 extern crate self as acklab_wifi;
 

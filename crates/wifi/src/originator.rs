@@ -1,6 +1,6 @@
 //! The originator of a Block ACK agreement: the frames in its transmit window (10.25.6.4, 10.25.7).
 //!
-//! Without an agreement, the window holds the one frame that is being sent.
+//! Without an agreement, the window contains only the frame that is being sent.
 
 use crate::payload::Payload;
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
@@ -9,23 +9,24 @@ use std::collections::VecDeque;
 /// A frame with a sequence number.
 #[derive(Clone, Debug)]
 pub(crate) struct Mpdu<D> {
-    /// Its packets, until the peer has received them.
+    /// The packets of the frame, until the peer has received them.
     pub(crate) packets: Payload<D>,
-    /// Octets of its packets.
+    /// Octets of the frame's packets.
     pub(crate) bytes: Bytes,
     /// Octets with header and FCS.
     pub(crate) octets: Bytes,
-    /// When its first packet was enqueued.
+    /// The time at which the first packet of the frame was enqueued.
     pub(crate) arrived: Instant,
-    /// When it was first sent.
+    /// The time at which the frame was first sent.
     pub(crate) first_sent: Option<Instant>,
     pub(crate) failures: u8,
-    /// `true` if the peer has received it, whether or not that is confirmed.
+    /// `true` if the peer has received the frame, whether or not the originator has received a
+    /// confirmation.
     pub(crate) is_received: bool,
-    /// `true` if it was acknowledged or discarded.
+    /// `true` if the frame was acknowledged or discarded.
     pub(crate) is_settled: bool,
     pub(crate) is_given_up: bool,
-    /// Octets of packets in it that acknowledge and carry no data.
+    /// Octets of the frame's packets that acknowledge and carry no data.
     pub(crate) transport_ack_octets: u32,
     pub(crate) packet_count: u16,
 }
@@ -43,21 +44,21 @@ pub(crate) struct Originator<D> {
     pub(crate) must_request: bool,
     /// `true` if the recipient's window must be moved past a discarded frame.
     pub(crate) has_gap: bool,
-    /// Consecutive Block ACK requests without a Block ACK.
+    /// The number of consecutive Block ACK requests without a Block ACK.
     pub(crate) requests: u8,
-    /// PPDUs without a response frame since the last one that had one.
+    /// The PPDUs that elicited no response frame since the last response frame.
     pub(crate) missed_response: MissedResponse,
 }
 
-/// PPDUs without a response frame since the last one that had one.
+/// The PPDUs that elicited no response frame since the last response frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MissedResponse {
-    /// None.
+    /// There is no such PPDU.
     #[default]
     None,
-    /// Only single frames with this sequence number.
+    /// All such PPDUs were single frames with this sequence number.
     Single(u64),
-    /// An aggregate, a request, or different frames.
+    /// An aggregate, a Block ACK request, or different frames were sent.
     Several,
 }
 
@@ -76,7 +77,7 @@ impl<D> Default for Originator<D> {
 }
 
 impl<D> Originator<D> {
-    /// Frames in the window, settled or not.
+    /// Returns the number of frames in the window, settled or not.
     pub(crate) fn len(&self) -> usize {
         self.frames.len()
     }
@@ -119,8 +120,8 @@ impl<D> Originator<D> {
         unsettled > self.sent.len()
     }
 
-    /// Moves the window past settled frames, and calls `leaves` for each. Returns the number of
-    /// their packets and their octets.
+    /// Moves the window past settled frames, and calls `leaves` for each frame. Returns the number
+    /// of packets of these frames, and their octets.
     pub(crate) fn advance(&mut self, mut leaves: impl FnMut(&Mpdu<D>)) -> (u64, Bytes) {
         let (mut packets, mut bytes) = (0, Bytes::ZERO);
         while let Some(frame) = self.frames.pop_front_if(|frame| frame.is_settled) {

@@ -3,7 +3,7 @@
 /// One packet, stored in place, or the packets of an A-MSDU.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Payload<D> {
-    /// Moved to the peer.
+    /// The payload has been moved to the peer.
     #[default]
     Gone,
     /// One packet, as in most frames.

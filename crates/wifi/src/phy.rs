@@ -10,7 +10,7 @@
 //! | `guard` | guard intervals |
 //!
 //! Clauses are those of IEEE Std 802.11-2020: 15 DSSS, 16 HR/DSSS (b), 17 OFDM (a), 18 ERP (g), 19
-//! HT (n), 21 VHT (ac). Clause 27 HE (ax) is that of 802.11ax-2021, and clause 36 EHT (be) that of
+//! HT (n), 21 VHT (ac). Clause 27 HE (ax) is from 802.11ax-2021, and clause 36 EHT (be) is from
 //! 802.11be-2024.
 
 mod band;
@@ -31,23 +31,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The packet extension of an HE or EHT PPDU: the nominal packet padding that its receivers require
-/// (27.3.13, 36.3.14). The padding within the last symbol, which shortens it, is not modelled.
+/// (27.3.13, 36.3.14). Padding within the last symbol, which shortens the extension, is not
+/// modelled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PacketExtension {
-    /// None.
+    /// No extension.
     #[default]
     #[serde(rename = "0us")]
     None,
-    /// 8 µs.
+    /// An extension of 8 µs.
     #[serde(rename = "8us")]
     Us8,
-    /// 16 µs.
+    /// An extension of 16 µs.
     #[serde(rename = "16us")]
     Us16,
 }
 
 impl PacketExtension {
-    /// Returns its duration.
+    /// Returns the duration of the extension.
     #[must_use]
     pub const fn duration(self) -> acklab_base::Duration {
         acklab_base::Duration::from_micros(match self {

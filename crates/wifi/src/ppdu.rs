@@ -6,27 +6,28 @@ use acklab_base::{Bytes, Duration, Instant};
 /// One PPDU, after it has ended.
 #[derive(Clone, Debug)]
 pub struct Ppdu<D> {
-    /// When its preamble began.
+    /// The time at which the preamble began.
     pub at: Instant,
-    /// Its duration without signal extension.
+    /// The duration of the PPDU without signal extension.
     pub duration: Duration,
     /// The node that sent it; 0 is the access point.
     pub from: usize,
     /// The addressed node; `None` for a broadcast.
     pub to: Option<usize>,
-    /// Its mode.
+    /// The mode of the PPDU.
     pub mode: Mode,
-    /// The octets of its PSDU.
+    /// The number of octets of the PSDU.
     pub octets: Bytes,
-    /// Its duration field: the time after its end for which it reserves the medium.
+    /// The duration field: the time after the end of the PPDU for which the PPDU reserves the
+    /// medium.
     pub reserved: Duration,
-    /// Its frame or frames.
+    /// The frame or frames in the PPDU.
     pub frame: Frame<D>,
     /// Compressed ACKs appended to a response frame, included in the octets of the PSDU.
     pub appended: Vec<u8>,
-    /// Whether it was received.
+    /// The outcome of the transmission: received or lost.
     pub outcome: Outcome,
-    /// Its level at the addressed node, if the channel model has one.
+    /// The signal level at the addressed node, if the channel model has levels.
     pub signal: Option<Signal>,
 }
 
@@ -51,21 +52,21 @@ pub enum Frame<D> {
         /// The beacon interval.
         interval: Duration,
     },
-    /// Acknowledgement of a frame.
+    /// Acknowledgment of a frame.
     Ack,
-    /// Acknowledgement of a window of frames.
+    /// Acknowledgment of a window of frames.
     BlockAck {
-        /// Sequence number of the first, 12 bits.
+        /// Sequence number of the first frame of the window, 12 bits.
         start: u16,
-        /// The frames received, the first in the lowest bit of the first word. It has as many words
-        /// as the frame: 1, 4, 8 or 16.
+        /// The frames received. The first frame is the lowest bit of the first word. There are as
+        /// many words as in the Block ACK: 1, 4, 8 or 16.
         bitmap: Vec<u64>,
         /// Traffic identifier.
         tid: u8,
     },
     /// Request for a Block ACK.
     BlockAckRequest {
-        /// Sequence number of the first, 12 bits.
+        /// Sequence number of the first frame of the window, 12 bits.
         start: u16,
         /// Traffic identifier.
         tid: u8,
@@ -101,26 +102,27 @@ pub struct Mpdu<D> {
     pub is_retry: bool,
     /// `true` if the sender has more data for the same peer.
     pub has_more: bool,
-    /// SYNC of TCP/HACK: the sender has moved on although an earlier response frame is missing.
+    /// SYNC of TCP/HACK: `true` if the sender sends new data although an earlier response frame is
+    /// missing.
     pub is_sync: bool,
     /// Octets with header and FCS.
     pub octets: Bytes,
-    /// The packets in it.
+    /// The packets in the frame.
     pub packets: Vec<D>,
     /// `true` if its packets are in an A-MSDU.
     pub is_a_msdu: bool,
-    /// `true` if the peer has received it.
+    /// `true` if the peer has received the frame.
     pub is_received: bool,
 }
 
-/// Whether a PPDU was received.
+/// The outcome of the transmission of a PPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Its receiver has decoded it, or some of its frames.
+    /// The receiver has decoded the PPDU, or some of its frames.
     Received,
-    /// It was lost, and another PPDU overlapped with it at the receiver.
+    /// The PPDU was lost, and another PPDU overlapped with it at the receiver.
     Collided,
-    /// It was lost for another reason.
+    /// The PPDU was lost for another reason.
     Lost,
 }
 

@@ -31,26 +31,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "control", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RateConfig {
-    /// Always the same mode: that of `rate` or `mcs`, by default the fastest.
+    /// Always the same mode: the mode of `rate` or `mcs`. Default: the fastest mode.
     Fixed {
-        /// The rate of the payload, as the tables of the standard print it.
+        /// The rate of the payload, as printed in the tables of the standard.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(example = "54Mbps")]
         rate: Option<Rate>,
-        /// The MCS of one stream: 0 to 7 in 802.11n, to 9 in 802.11ac, to 11 in 802.11ax, to 13 in
-        /// 802.11be.
+        /// The MCS of one stream: 0 to 7 in 802.11n, 0 to 9 in 802.11ac, 0 to 11 in 802.11ax, 0 to
+        /// 13 in 802.11be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mcs: Option<u8>,
-        /// Spatial streams. Default: with an MCS, the maximum of both nodes; with a rate, the
-        /// minimum that has the rate.
+        /// The number of spatial streams. Default with an MCS: the maximum that both nodes support.
+        /// Default with a rate: the minimum with which this rate exists.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         streams: Option<u8>,
     },
-    /// The mode of the highest expected goodput at the peer's signal-to-noise ratio, which its
-    /// response frames report without error: the envelope over all fixed modes.
+    /// The mode with the highest expected goodput at the peer's signal-to-noise ratio. Response
+    /// frames report this ratio without error. The result is the envelope over all fixed modes.
     Ideal {
-        /// Selects the fastest mode whose bit error rate stays below this limit instead of the
-        /// highest goodput: ns-3's `IdealWifiManager`, which uses 1e-6.
+        /// If set, the fastest mode with a bit error rate below this limit is selected, instead of
+        /// the mode with the highest goodput. ns-3's `IdealWifiManager` uses 1e-6.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(range(min = 0.0, max = 0.5))]
         bit_errors: Option<f64>,
@@ -70,7 +70,7 @@ impl Default for RateConfig {
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "there are few of them, and the large one is the usual one")]
 pub enum RateControl {
-    /// Always this mode.
+    /// One mode for all PPDUs.
     Fixed(Mode),
     /// The best mode by signal-to-noise ratio.
     Ideal(Ideal),
@@ -80,9 +80,9 @@ pub enum RateControl {
 
 impl RateControl {
     /// Returns the rate control of this configuration between two nodes with these capabilities.
-    /// The ideal one compares modes by `exchange` and `success`, the probability that an MPDU is
-    /// received by mode, signal-to-noise ratio in dB, and octets. `stream` is the random order in
-    /// which Minstrel-HT probes.
+    /// The ideal rate control compares modes by `exchange` and `success`. `success` returns the
+    /// probability that an MPDU is received, from its mode, the signal-to-noise ratio in dB, and
+    /// its octets. `stream` provides the random order in which Minstrel-HT probes.
     ///
     /// # Errors
     /// If the standard does not define the configured mode, or any mode.
@@ -105,7 +105,7 @@ impl RateControl {
         }
     }
 
-    /// Returns its mode, if the rate control always chooses the same.
+    /// Returns the mode, if the rate control always chooses the same mode.
     #[must_use]
     pub const fn only_mode(&self) -> Option<Mode> {
         match self {
@@ -115,7 +115,8 @@ impl RateControl {
     }
 
     /// Returns the mode of the next PPDU. `attempt` is the number of failed transmissions of its
-    /// first frame. Minstrel-HT counts those among them that consecutively had no response frame.
+    /// first frame. Minstrel-HT uses only the number of consecutive transmissions without a
+    /// response frame.
     pub fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         match self {
             Self::Fixed(mode) => *mode,
@@ -145,8 +146,8 @@ impl RateControl {
         }
     }
 
-    /// Reports a PPDU: `delivered` of `attempted` MPDUs were acknowledged; zero without a response
-    /// frame to it or to its RTS.
+    /// Reports a PPDU: `delivered` of `attempted` MPDUs were acknowledged. `delivered` is zero if
+    /// no response frame to the PPDU or to its RTS arrived.
     pub fn report(&mut self, now: Instant, mode: Mode, attempted: u32, delivered: u32) {
         match self {
             Self::Fixed(_) | Self::Ideal(_) => {}
@@ -154,7 +155,7 @@ impl RateControl {
         }
     }
 
-    /// Reports the signal-to-noise ratio at the peer in dB, as its last response frame carries it.
+    /// Reports the signal-to-noise ratio at the peer in dB, from its last response frame.
     pub fn update_snr(&mut self, _now: Instant, snr_db: f64) {
         match self {
             Self::Fixed(_) | Self::MinstrelHt(_) => {}

@@ -8,7 +8,7 @@
 //! | [`capture`] | which frame survives when several overlap |
 //! | [`schedule`] | fades and absences |
 //!
-//! [`Reception`] computes probabilities and draws no random numbers; the cell does.
+//! [`Reception`] computes probabilities. The cell draws the random numbers.
 
 pub mod capture;
 pub mod config;
@@ -35,7 +35,7 @@ use schedule::Schedule;
 /// The cell whose frames are received.
 #[derive(Clone, Copy, Debug)]
 pub struct Cell<'a> {
-    /// Its name, which selects the random stream of positions.
+    /// The name of the cell, which selects the random stream of positions.
     pub name: &'a str,
     /// The number of stations, without the access point.
     pub stations: usize,
@@ -43,7 +43,7 @@ pub struct Cell<'a> {
     pub standard: Standard,
     /// The band.
     pub band: Band,
-    /// The width of its channel.
+    /// The width of the channel.
     pub width: Width,
 }
 
@@ -56,23 +56,23 @@ pub enum Kind {
     Control,
 }
 
-/// A frame that overlaps with the one in question.
+/// A frame that overlaps with the examined frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interferer {
-    /// Its sender.
+    /// The sender of the overlapping frame.
     pub from: usize,
-    /// `true` if it began before the frame in question.
+    /// `true` if the overlapping frame began before the examined frame.
     pub is_earlier: bool,
 }
 
-/// The pairs of nodes that hear each other, and the quality of reception. Node 0 is the access
+/// The pairs of nodes that receive each other, and the quality of reception. Node 0 is the access
 /// point.
 #[derive(Clone, Debug)]
 pub struct Reception {
     model: Model,
     schedule: Schedule,
     nodes: usize,
-    /// Whether a node hears another, by receiver and sender.
+    /// For each receiver and sender, `true` if the receiver senses the sender.
     hears: Vec<bool>,
 }
 
@@ -124,13 +124,14 @@ impl Reception {
         Self { model, schedule: Schedule::new(&config.fades, &config.absences), nodes, hears }
     }
 
-    /// Returns `true` if the node `at` senses transmissions of `of`. Fades do not change that.
+    /// Returns `true` if the node `at` senses transmissions of `of`. Fades do not change the
+    /// result.
     #[must_use]
     pub fn hears(&self, at: usize, of: usize) -> bool {
         self.hears[at * self.nodes + of]
     }
 
-    /// Returns whether a node is present.
+    /// Returns the presence of a node.
     #[must_use]
     pub fn presence(&self, now: Instant, node: usize) -> Presence {
         self.schedule.presence(now, node)
@@ -157,7 +158,7 @@ impl Reception {
         Some(Signal { power_dbm: self.power_dbm(air, now, from, to), noise_dbm: air.noise_dbm(mode) })
     }
 
-    /// Returns the reception of PPDUs in `mode` that overlap with no other.
+    /// Returns the reception of PPDUs in `mode` that do not overlap with other PPDUs.
     #[must_use]
     pub fn link(&self, now: Instant, from: usize, to: usize, mode: Mode, kind: Kind) -> Link {
         if self.is_broken(now, from, to) {
@@ -176,8 +177,8 @@ impl Reception {
 
     /// Returns the reception of a PPDU in `mode` that overlaps with `others`.
     ///
-    /// Without capture it is lost if its receiver senses any of them. With capture all count by
-    /// their power, whether or not they are sensed.
+    /// Without capture, the PPDU is lost if its receiver senses any of `others`. With capture, the
+    /// powers of all `others` are added, whether or not the receiver senses them.
     #[must_use]
     pub fn link_beside(
         &self,
@@ -219,10 +220,10 @@ impl Reception {
         matches!(self.model, Model::Snr(_))
     }
 
-    /// Returns `true` if a node detects the preamble of a PPDU in `mode` that begins together with
-    /// these other PPDUs: it must be 4 dB stronger than noise and all of them (ns-3's
-    /// `ThresholdPreambleDetectionModel`). Without powers all are equally strong, and no preamble
-    /// is detected.
+    /// Returns `true` if a node detects the preamble of a PPDU in `mode` that begins at the same
+    /// time as these other PPDUs. The PPDU must be 4 dB stronger than noise and all other PPDUs
+    /// together (ns-3's `ThresholdPreambleDetectionModel`). In a model without powers, all PPDUs
+    /// are equally strong, and no preamble is detected.
     #[must_use]
     pub fn detects_preamble(&self, now: Instant, from: usize, at: usize, mode: Mode, others: &[Interferer]) -> bool {
         const THRESHOLD_DB: f64 = 4.0;
@@ -232,14 +233,15 @@ impl Reception {
         self.power_dbm(air, now, from, at) - unwanted_dbm >= THRESHOLD_DB
     }
 
-    /// Returns `true` if the receiver of a frame is absent. Others can still receive the frame.
+    /// Returns `true` if the receiver of a frame is absent. Other nodes can still receive the
+    /// frame.
     #[must_use]
     pub fn is_absent(&self, now: Instant, node: usize) -> bool {
         self.schedule.presence(now, node) != Presence::Here
     }
 
-    /// Returns the probability that a frame of `octets` is received in a PPDU that overlaps with no
-    /// other.
+    /// Returns the probability that a frame of `octets` is received in a PPDU that does not overlap
+    /// with other PPDUs.
     #[must_use]
     pub fn success(&self, now: Instant, from: usize, to: usize, mode: Mode, kind: Kind, octets: Bytes) -> f64 {
         let mut link = self.link(now, from, to, mode, kind);
@@ -247,7 +249,7 @@ impl Reception {
     }
 
     /// Returns the probability that a frame of `octets` is received at this signal-to-noise ratio
-    /// of one stream, which only some channel models use.
+    /// of one stream. Some channel models ignore the ratio.
     #[must_use]
     pub fn success_at(&self, mode: Mode, snr_db: f64, octets: Bytes) -> f64 {
         match &self.model {

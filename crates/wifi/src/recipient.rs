@@ -42,7 +42,7 @@ impl<D> Recipient<D> {
         }
     }
 
-    /// Moves the window to `start`. The recipient no longer waits for frames below it
+    /// Moves the window to `start`. The recipient no longer waits for frames below `start`
     /// (10.25.6.6.3).
     pub(crate) fn advance(&mut self, start: u64, up: &mut impl FnMut(D)) {
         if start <= self.next {

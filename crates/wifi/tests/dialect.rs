@@ -1,4 +1,4 @@
-//! Differences between the channel access of ns-3 and that of the standard, frame by frame.
+//! Differences between the channel access of ns-3 and of the standard, frame by frame.
 
 use crate::common::saturated::{Packet, Source, attach_nodes, cell_of};
 use acklab_base::random::Seed;
@@ -135,7 +135,7 @@ fn a_frame_that_comes_while_a_backoff_of_edca_runs_is_a_slot_late_in_ns3() {
 /// Returns when the packets of one aggregate are passed up, in microseconds before the last.
 fn ascents(settings: Value) -> Vec<u64> {
     let mut cell = quiet_of(&cell_of(1, settings), Seed(5));
-    // The first is alone on the air, the others wait for it.
+    // The first frame is sent alone; the other packets wait for its end.
     for _ in 0..4 {
         cell.accept(at(10_000), packet(DOWN));
     }

@@ -34,7 +34,7 @@ fn exits(cell: &mut Cell<Packet>) -> Vec<usize> {
 #[test]
 fn a_packet_leaves_where_its_destination_is_attached() {
     let mut cell = cell();
-    // A host behind the access point, and one behind the second station.
+    // A host behind the access point, and a host behind the second station.
     cell.attach(NodeId(8), 0);
     cell.attach(NodeId(9), 2);
     for (enters, to, leaves) in [(0, 1, 1), (1, 8, 0), (0, 9, 2), (1, 9, 2), (2, 1, 1)] {

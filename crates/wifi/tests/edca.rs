@@ -32,7 +32,8 @@ fn settings(access: Value) -> Value {
 
 fn contender(node: usize, category: Category) -> Contender {
     let (aifsn, cw_min, cw_max) = match category {
-        // Up to 63 and not to 1023: a few large backoffs would dominate the share of voice.
+        // CWmax is 63 instead of 1023: otherwise, a few large backoffs would dominate the share of
+        // voice.
         Category::Background => (7, 15, 63),
         Category::BestEffort => (3, 15, 63),
         Category::Video => (2, 7, 15),
@@ -90,7 +91,7 @@ fn within_a_station_the_higher_category_comes_first() {
     let alone = [(1, Category::BestEffort), (1, Category::Background)];
     let several = [(1, Category::BestEffort), (1, Category::Video), (2, Category::BestEffort), (2, Category::Video)];
     for sources in [&alone[..], &several[..]] {
-        // The reference simulator ranks by order.
+        // In the reference simulator, the order of contenders is their priority.
         let mut ranked = sources.to_vec();
         ranked.sort_by_key(|(node, category)| (*node, *category));
         let (cell, referee) = both(&ranked, 40_000);

@@ -168,7 +168,7 @@ fn some<T>(strategy: impl Strategy<Value = T>) -> Vec<T> {
     (0..10).map(one).collect::<Result<_, _>>().unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// Checks that all impairments occur, without which the comparisons would be void.
+/// Checks that all impairments occur. Otherwise, the comparisons would prove nothing.
 #[test]
 fn every_impairment_occurs() {
     let mut on_wire = [0; 3];

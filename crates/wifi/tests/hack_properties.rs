@@ -89,7 +89,7 @@ fn flows() -> impl Strategy<Value = Vec<Flow>> {
     })
 }
 
-/// Returns random losses of frames, and losses between stations that do not hear each other.
+/// Returns random losses of frames, and losses between stations that do not sense each other.
 fn losses() -> impl Strategy<Value = Value> {
     let hidden = prop::collection::vec((1..=STATIONS).prop_map(|one| [one, one % STATIONS + 1]), 0..3);
     (0.0..0.4, 0.0..0.4, hidden).prop_map(|(data, control, hidden)| {
@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// Checks that all cases occur, without which the properties would be void.
+/// Checks that all cases occur. Otherwise, the properties would prove nothing.
 #[test]
 fn every_case_of_an_ack_occurs() {
     let settings = json!({

@@ -1,4 +1,4 @@
-//! Two stations that upload and do not hear each other; the access point hears both.
+//! Two stations that upload and do not sense each other. The access point senses both.
 
 use crate::common::saturated::{Source, cell_of, run};
 use acklab_wifi::airtime::Use;
@@ -49,16 +49,16 @@ fn hidden_stations_collide_and_rts_with_cts_keeps_them_apart() {
             seen.packets_per_second, seen.unanswered, seen.data_unanswered, seen.collision
         );
     }
-    // A frame of 2 ms is vulnerable for all its length; if both stations hear each other, only a
-    // slot of 9 µs is.
+    // A frame of 2 ms is vulnerable for its whole duration. If both stations sense each other, only
+    // a slot of 9 µs is vulnerable.
     assert!(hidden.unanswered > 3.0 * seen.unanswered);
     assert!(hidden.packets_per_second < 0.7 * seen.packets_per_second);
-    // An RTS takes a fortieth of that. The data after it are protected, because both hear the
-    // access point's CTS.
+    // An RTS takes a fortieth of this duration. The data after the RTS are protected, because both
+    // stations receive the access point's CTS.
     assert!(hidden_reserved.packets_per_second > 1.3 * hidden.packets_per_second);
     assert!(hidden_reserved.packets_per_second > 0.8 * reserved.packets_per_second);
     assert!(hidden_reserved.collision < 0.2 * hidden.collision);
-    // A station that begins its RTS in the SIFS before that CTS does not hear it, and may repeat
-    // the RTS while data are on the air.
+    // A station that begins its RTS in the SIFS before that CTS does not receive the CTS, and may
+    // repeat the RTS while data are on the air.
     assert!(reserved.data_unanswered == 0.0 && hidden_reserved.data_unanswered < 0.02);
 }

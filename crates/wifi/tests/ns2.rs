@@ -54,8 +54,8 @@ fn gap(from: &Ppdu<Packet>, to: &Ppdu<Packet>) -> u64 {
     to.at.since(from.at + from.duration).as_nanos()
 }
 
-/// `BackoffTimer::start` draws `random() % cw`: with CWmin 1 there is no backoff, and with 2 it is
-/// 0 or 1 slot.
+/// `BackoffTimer::start` draws `random() % cw`: with CWmin 1 there is no backoff, and with CWmin 2
+/// the backoff is 0 or 1 slot.
 #[test]
 fn backoffs_are_below_the_window() {
     let slots = |cw: u16| {
@@ -97,14 +97,15 @@ fn duration_fields_are_whole_microseconds() {
     assert_eq!(log[0].reserved.as_nanos() - 363, gap(&log[0], &log[3]) + 304_000);
 }
 
-/// After collisions of frames of equal length all nodes receive an error at their end, including
-/// the senders (`recv`: `tx_active_`). They continue EIFS and then DIFS later. If the lengths
-/// differ, the sender of the longer frame has transmitted all the time, and continues DIFS after
-/// its timeout of SIFS, ACK and 4 µs.
+/// After a collision of frames of equal length, all nodes receive an error at the end of the
+/// frames, including the senders (`recv`: `tx_active_`). They continue after EIFS and then DIFS. If
+/// the lengths differ, the sender of the longer frame has transmitted all the time. It continues
+/// DIFS after its timeout of SIFS, ACK and 4 µs.
 #[test]
 fn after_a_collision_eifs_and_then_difs() {
     let earliest = |second: u64| {
-        // Two stations collide often with windows of 4, and the third one arrives while they do.
+        // Two stations collide often with windows of 4. The third station gets a frame to send
+        // during a collision.
         let config = ns2(3, json!({"access": {"best_effort": {"cw_min": 4}}}));
         let sources = [Source::upload(1, 1_500), Source::upload(2, second), Source::upload(3, 1_500)];
         let mut earliest = [u64::MAX; 4];
@@ -140,7 +141,7 @@ fn a_failed_frame_is_repeated_before_all_others() {
     assert_eq!(to, [vec![Some(1); 7], vec![Some(2)]].concat());
 }
 
-/// `rst_cw` when a frame is given up, under MIMD too.
+/// `rst_cw` is called when a frame is given up, also under MIMD.
 #[test]
 fn giving_up_resets_the_window_of_mimd() {
     let config = ns2(
@@ -156,7 +157,7 @@ fn giving_up_resets_the_window_of_mimd() {
     let counters = &cell.counters()[0];
     let mean = counters.backoff_slots as f64 / counters.backoffs as f64;
     // Six failures widen the window to 63, …, 1023 and 1023, and the seventh resets it to 31. Draws
-    // are below it. Otherwise it would stay at 1023.
+    // are below the window. Without the reset, the window would remain at 1023.
     let expected = (63.0 + 127.0 + 255.0 + 511.0 + 1023.0 + 1023.0 + 31.0 - 7.0) / 14.0;
     assert!((mean - expected).abs() < 0.1 * expected, "{mean} slots, expected {expected}");
 }

@@ -57,7 +57,7 @@ fn a_symbol_holds_the_bits_of_the_tables() {
     assert_eq!(of(vht, Width::Mhz80, 10), [117, 234, 351, 468, 702, 936, 1053, 1170, 1404, 1560]);
     assert_eq!(of(vht, Width::Mhz160, 10), [234, 468, 702, 936, 1404, 1872, 2106, 2340, 2808, 3120]);
     assert_eq!(of(he, Width::Mhz20, 12), [117, 234, 351, 468, 702, 936, 1053, 1170, 1404, 1560, 1755, 1950]);
-    // If a symbol does not hold a whole number of bits, HE rounds down.
+    // If a symbol does not contain a whole number of bits, HE rounds down.
     assert_eq!(of(he, Width::Mhz80, 12)[9..], [6533, 7350, 8166]);
 }
 
@@ -127,13 +127,13 @@ fn data_frames_take_as_long_as_worked_out_by_hand() {
     assert_eq!(micros(Mode::ofdm(7), 1536), 20.0 + 57.0 * 4.0);
     // HT20 MCS 7 with two streams: 40 + 4·⌈(16 + 12288 + 6)/520⌉ = 40 + 4·24.
     assert_eq!(micros(ht(7, 2, Width::Mhz20, Guard::Ns800), 1536), 136.0);
-    // The short interval: 24 · 3.6 = 86.4, at the next multiple of 4 µs.
+    // The short guard interval: 24 · 3.6 = 86.4, rounded up to a multiple of 4 µs.
     assert_eq!(micros(ht(7, 2, Width::Mhz20, Guard::Ns400), 1536), 128.0);
-    // Two encoders, of six tail bits each, above 300 Mbps: HT40 MCS 21 holds 1296 bits, 159 octets
-    // in one symbol and no more.
+    // Two encoders, of six tail bits each, above 300 Mbps: HT40 MCS 21 has 1296 bits in a symbol,
+    // and so 159 octets at most.
     let two_encoders = ht(5, 3, Width::Mhz40, Guard::Ns800);
     assert_eq!((micros(two_encoders, 158), micros(two_encoders, 159)), (52.0, 56.0));
-    // And one up to 300 Mbps: HT40 MCS 15 holds 1080 bits, 132 octets.
+    // One encoder up to 300 Mbps: HT40 MCS 15 has 1080 bits in a symbol, and so 132 octets at most.
     let one_encoder = ht(7, 2, Width::Mhz40, Guard::Ns800);
     assert_eq!((micros(one_encoder, 132), micros(one_encoder, 133)), (44.0, 48.0));
     // VHT80 MCS 9, two streams, short interval: (16 + 8·10000 + 12)/3120 is 25.6, 26 · 3.6 = 93.6,
@@ -168,7 +168,7 @@ fn preambles_grow_with_training_fields() {
     assert_eq!(of(eht, Guard::Ns3200), [600, 760, 1080, 1080]);
 }
 
-/// The gaps in the tables of 21.5 up to four streams.
+/// Tests the combinations that the tables of 21.5 omit, up to four streams.
 #[test]
 fn vht_lacks_the_combinations_that_its_tables_lack() {
     let mut missing = Vec::new();
@@ -230,8 +230,8 @@ fn a_response_is_as_fast_as_the_frame_allows() {
     let dsss = ControlRates::new(Standard::B, false, Some(&[Rate::from_mbps(1), all.0, all.1])).unwrap();
     assert_eq!(answers(&dsss, &[0, 1, 2, 3].map(|index| Mode::dsss(index, false))), [10, 10, 55, 110]);
 
-    // Below every basic rate, responses use the highest mandatory rate that is not above the
-    // frame's.
+    // If all basic rates exceed the frame's rate, the response uses the highest mandatory rate that
+    // does not exceed it.
     let only_24 = ControlRates::new(Standard::A, false, Some(&[Rate::from_mbps(24)])).unwrap();
     assert_eq!(answers(&only_24, &legacy), [60, 60, 120, 120, 240, 240, 240, 240]);
     assert_eq!((only_24.lowest(), only_24.lowest_mandatory()), (Mode::ofdm(4), Mode::ofdm(0)));
@@ -267,14 +267,14 @@ fn interframe_spaces_are_those_of_the_clauses() {
     // SIFS and an ACK at 6 Mbps of 44 µs.
     assert_eq!(micros(ac.eifs_extra(Mode::ofdm(0), Bytes(14))), 60);
     assert_eq!(micros(ac.response_timeout(Mode::ofdm(4))), 16 + 9 + 20);
-    // At 2.4 GHz an OFDM PPDU is followed by 6 µs of silence, and a DSSS one is not.
+    // At 2.4 GHz, an OFDM PPDU is followed by 6 µs of silence, and a DSSS PPDU is not.
     let g = Timing::new(Standard::G, Band::Ghz2, true);
     assert_eq!(micros(g.duration(Mode::ofdm(4), Bytes(14))), 34);
     assert_eq!(micros(g.duration(Mode::dsss(0, false), Bytes(14))), 304);
 }
 
 proptest! {
-    /// The result is the maximum number of octets that take no longer.
+    /// The result is the maximum number of octets of a PPDU that does not exceed the duration.
     #[test]
     fn octets_within_a_duration_are_the_inverse_of_the_duration(
         mode in proptest::sample::select(defined()),
@@ -286,7 +286,7 @@ proptest! {
         prop_assert!(maximum == Bytes::ZERO || mode.duration(maximum) <= airtime);
     }
 
-    /// An additional octet never shortens a frame, and each symbol of it is used.
+    /// An additional octet never shortens a frame, and each symbol of the frame is used.
     #[test]
     fn more_octets_never_take_less(mode in proptest::sample::select(defined()), octets in 0_u64..70_000) {
         prop_assert!(mode.duration(Bytes(octets)) <= mode.duration(Bytes(octets + 1)));

@@ -21,7 +21,8 @@ struct Flow {
     packets: Vec<(Instant, Bytes)>,
 }
 
-/// Octets and packets that left the cell, its counters, and when it became quiescent.
+/// The octets and packets that left the cell, the counters of the cell, and the time at which it
+/// became quiescent.
 #[derive(Debug, PartialEq)]
 struct Run {
     arrived: Vec<(Instant, Packet)>,
@@ -190,7 +191,7 @@ fn counters_agree(run: &Run) -> Result<(), TestCaseError> {
 }
 
 /// Returns the losses of a cell: data frames, control frames, and pairs of stations that do not
-/// hear each other.
+/// sense each other.
 fn losses() -> impl Strategy<Value = Value> {
     let hidden = prop::collection::vec((1..=STATIONS, 1..STATIONS), 0..3);
     (0.0..0.5, 0.0..0.3, hidden).prop_map(|(data, control, hidden)| {
@@ -207,9 +208,9 @@ fn losses() -> impl Strategy<Value = Value> {
 /// dropped.
 fn packets_are_conserved(mut settings: Value, losses: Value, flows: &[Flow]) -> Result<(), TestCaseError> {
     settings["reception"] = losses;
-    // Two stations that do not hear each other, and whose PPDUs are longer than their contention
-    // windows, collide every time. Aggregates have no retry limit, so only their lifetime ends
-    // this.
+    // Two stations that do not sense each other, with PPDUs longer than their contention windows,
+    // collide every time. Aggregates have no retry limit, so only their lifetime ends the
+    // collisions.
     if settings["lifetime"].is_null() {
         settings["lifetime"] = json!("500ms");
     }
@@ -218,7 +219,7 @@ fn packets_are_conserved(mut settings: Value, losses: Value, flows: &[Flow]) -> 
     counters_agree(&run)
 }
 
-/// Returns a cell like those of [`cell`] whose settings are chosen by the octets.
+/// Returns a cell as [`cell`] does, with settings chosen by the octets.
 fn cell_of(octets: &mut Octets<'_>) -> Value {
     let queue = |octets: &mut Octets<'_>| {
         let limit = match octets.below(3) {
@@ -257,7 +258,7 @@ fn cell_of(octets: &mut Octets<'_>) -> Value {
     })
 }
 
-/// Returns losses like those of [`losses`].
+/// Returns losses as [`losses`] does, chosen by the octets.
 fn losses_of(octets: &mut Octets<'_>) -> Value {
     let station = |octets: &mut Octets<'_>| 1 + octets.below(STATIONS as u64);
     let hidden: Vec<[u64; 2]> = (0..octets.below(3)).map(|_| [station(octets), station(octets)]).collect();
@@ -271,7 +272,7 @@ fn losses_of(octets: &mut Octets<'_>) -> Value {
     })
 }
 
-/// Returns a flow like those of [`flow`].
+/// Returns a flow as [`flow`] does, chosen by the octets.
 fn flow_of(octets: &mut Octets<'_>) -> Flow {
     let (from, step) = (octets.below(STATIONS as u64 + 1) as usize, 1 + octets.below(STATIONS as u64) as usize);
     let category = octets.one_of(&Category::ALL);
@@ -283,10 +284,10 @@ fn flow_of(octets: &mut Octets<'_>) -> Flow {
 }
 
 /// Checks a cell whose settings, losses and arrivals are chosen by the octets. The fuzz target
-/// `wifi_cell` shares it.
+/// `wifi_cell` also calls this function.
 ///
 /// # Panics
-/// If a property does not hold.
+/// If a property is violated.
 pub(crate) fn a_cell_of_octets_conserves_packets(octets: &[u8]) {
     let mut octets = Octets::new(octets);
     let (settings, losses) = (cell_of(&mut octets), losses_of(&mut octets));

@@ -70,7 +70,7 @@ fn the_ratio_is_power_less_loss_less_noise() {
     close(ratio(1, 0, Mode::ofdm(0)), 15.0 - 46.734 - 30.0 + 93.965);
     close(ratio(0, 1, Mode::ofdm(0)) - ratio(0, 1, vht(0, 1, Width::Mhz160)), 9.031);
     close(ratio(0, 1, Mode::ofdm(0)) - ratio(0, 2, Mode::ofdm(0)), 0.0);
-    // 50 m and more lie between the stations, and 20 m.
+    // The distances between the stations are 50 m or more, and 20 m.
     assert!(ratio(1, 3, Mode::ofdm(0)) < ratio(1, 2, Mode::ofdm(0)));
     close(ratio(1, 0, Mode::ofdm(0)) - ratio(1, 2, Mode::ofdm(0)), 9.031);
 }
@@ -96,7 +96,7 @@ fn fast_rates_reach_the_near_and_slow_ones_the_far() {
     assert!(success(3, vht(5, 1, Width::Mhz20)) < 0.01);
 }
 
-/// The far station hears the access point at −80 dBm, and the others at −85 dBm and below.
+/// The far station receives the access point at −80 dBm, and the other stations at −85 dBm or less.
 #[test]
 fn a_node_that_is_too_far_is_not_heard() {
     let by_default = reception(snr());
@@ -119,14 +119,15 @@ fn hidden_pairs_do_not_hear_each_other() {
     let reception = Reception::new(&config, AC, Seed(1));
     assert!(!reception.hears(1, 2) && !reception.hears(2, 1));
     assert!(reception.hears(1, 3) && reception.hears(0, 1) && reception.hears(0, 2));
-    // A receiver that does not hear the interferer is not disturbed by it. A receiver that hears
-    // both is disturbed.
+    // A receiver that does not sense the interferer is not disturbed. A receiver that senses both
+    // senders is disturbed.
     let beside = |to, by| reception.link_beside(NOW, 0, to, Mode::ofdm(0), Kind::Data, &[other(by, false)]);
     close(beside(1, 2).success(Bytes(100)), 1.0);
     assert_eq!(beside(3, 2), Link::LOST);
 }
 
-/// The access point is 20 m from station 2. Station 1, at 1 m from it, is 39 dB stronger.
+/// The access point is 20 m from station 2. Station 1, 1 m from the access point, is 39 dB
+/// stronger.
 #[test]
 fn the_stronger_frame_survives_where_capture_is_on() {
     let place = Place::Points { points: vec![[1.0, 0.0], [20.0, 0.0], [1.0, 0.0]] };

@@ -67,8 +67,9 @@ fn second_of_two(settings: &Value, is_first_absent: bool) -> f64 {
 }
 
 /// Ten packets are in the queue when a PPDU takes them all, and twenty more arrive while it is on
-/// the air. By the rule of 2014, the queue is then empty, and ten of them fit. Otherwise the ten on
-/// the air still count. The limit applies to one station, or to all.
+/// the air. By the rule of 2014, the queue is then empty, and ten of the new packets fit.
+/// Otherwise, the ten packets on the air are still part of the queue. The limit applies to one
+/// station, or to all.
 #[test]
 fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
     for queues in ["per-station", "shared"] {
@@ -86,8 +87,8 @@ fn packets_on_the_air_count_unless_the_queue_is_that_of_2014() {
     }
 }
 
-/// mac80211 moves a queue behind the others after each transmission (`ieee80211_schedule_txq`). A
-/// FIFO for all stations does so after the tries of one frame.
+/// mac80211 moves a queue behind the others after each transmission (`ieee80211_schedule_txq`).
+/// With one FIFO for all stations, the queue is moved after the last try of one frame.
 #[test]
 fn a_silent_station_leaves_the_others_their_share() {
     for standard in ["802.11b", "802.11a", "802.11n", "802.11ac", "802.11ax", "802.11be"] {
@@ -128,7 +129,7 @@ fn a_frame_is_given_up_after_seven_transmissions_whatever_is_sent_between_them()
 }
 
 /// dot11MaxTransmitMSDULifetime: 512 TU after its first transmission a frame is given up. Block ACK
-/// requests have a limit as well, so that transmissions to a peer that is gone end.
+/// requests also have a limit, so that transmissions to an absent peer end.
 #[test]
 fn transmissions_to_an_absent_peer_end() {
     let sources = [Source::download(1, PACKET)];
@@ -177,7 +178,7 @@ fn a_gap_does_not_outlast_an_absence() {
     assert_eq!(step(&mut cell, at(5_000_000)), 6, "the recipient does not wait for a frame that was given up");
 }
 
-/// QSRC[AC] at dot11ShortRetryLimit resets CW (10.3.3), also if the failures are of aggregates and
+/// QSRC[AC] at dot11ShortRetryLimit resets CW (10.3.3), also after failures of aggregates and
 /// requests: 31, 63, …, 1023, 15.
 #[test]
 fn the_contention_window_is_reset_at_the_limit_of_retries() {
@@ -190,8 +191,8 @@ fn the_contention_window_is_reset_at_the_limit_of_retries() {
     assert!((mean / expected - 1.0).abs() < 0.1, "{mean} slots, expected {expected}");
 }
 
-/// 10.22.2.11.1 of 802.11-2016: an internal collision counts towards the retry limit of the frame
-/// that would have been sent.
+/// 10.22.2.11.1 of 802.11-2016: an internal collision increases the retry counter of the frame that
+/// would have been sent.
 #[test]
 fn internal_collisions_count_as_retries() {
     let low = Source::upload(1, PACKET).with(Category::BestEffort);
@@ -280,8 +281,8 @@ fn spacings_of_collisions(settings: Value) -> Vec<(u64, usize)> {
     spacings
 }
 
-/// A slot takes 9 us: a station that senses the medium a slot late transmits although another has
-/// begun in the previous slot.
+/// A slot takes 9 us: a station that senses the medium a slot late transmits although another
+/// station has begun in the previous slot.
 #[test]
 fn late_sensing_lets_adjacent_slots_collide() {
     let late = |by: &str| spacings_of_collisions(json!({"late_sensing": by}));
@@ -361,7 +362,7 @@ fn eifs_after_collisions_costs_its_length_once_a_collision() {
         let sources: Vec<Source> = (1..=stations as usize).map(|station| Source::upload(station, PACKET)).collect();
         let outcome = run(&cell_of(stations, settings), &sources, 20.0, 5);
         let collided: u64 = outcome.cell.counters().iter().map(|counters| counters.collisions).sum();
-        // Nearly all collisions are of two.
+        // Nearly all collisions involve two stations.
         let cost = collided as f64 / 2.0 / outcome.seconds() * f64::from(eifs) * 1e-6;
         let found = 1.0 - always / none;
         // The senders of the collision do not defer, and are ahead of the others, which also
@@ -378,7 +379,8 @@ fn earliest_after_collision(config: &CellConfig) -> [u64; 2] {
     let mut earliest = [u64::MAX; 2];
     for round in 0..400 {
         let now = at(20_000 * (round + 1));
-        // Two collide on an idle medium; the third joins during the collision and backs off.
+        // Two stations collide on an idle medium. The third gets a frame during the collision and
+        // backs off.
         enter(&mut cell, now, &sources[0], 0, 1);
         enter(&mut cell, now, &sources[1], 1, 1);
         play(&mut cell, now + Duration::from_micros(50));
@@ -417,8 +419,8 @@ fn the_senders_of_a_collision_do_not_defer_for_eifs() {
 
 /// ns-3's `ThresholdPreambleDetectionModel`: a preamble is detected if it is 4 dB stronger than all
 /// else. A bystander next to one of the senders detects it and defers for EIFS. A bystander at
-/// equal distances does not, and neither does one whose two signals differ by 3 dB. With 35 dB per
-/// decade, 4 dB are a ratio of distances of 1.30.
+/// equal distances does not detect it, nor does a bystander whose two signals differ by 3 dB. With
+/// 35 dB per decade, 4 dB are a ratio of distances of 1.30.
 #[test]
 fn a_bystander_defers_for_eifs_if_it_detects_a_preamble() {
     // Both senders are equally far from the access point, so it decodes neither.
@@ -438,7 +440,7 @@ fn a_bystander_defers_for_eifs_if_it_detects_a_preamble() {
     }
 }
 
-/// 10.3.2.4: a station that hears an RTS resets its NAV if no PPDU begins within NAVTimeout.
+/// 10.3.2.4: a station that receives an RTS resets its NAV if no PPDU begins within NAVTimeout.
 #[test]
 fn an_rts_without_a_cts_does_not_reserve_the_medium() {
     let sources = [Source::download(1, PACKET), Source::upload(2, PACKET)];
@@ -457,7 +459,7 @@ fn an_rts_without_a_cts_does_not_reserve_the_medium() {
         let mut cell = quiet(&config, &sources);
         let now = at(10_000 + round);
         enter(&mut cell, now, &sources[0], 0, 1);
-        // It arrives while the RTS of 52 µs is on the air.
+        // The packet arrives while the RTS of 52 µs is on the air.
         play(&mut cell, now + Duration::from_micros(30));
         enter(&mut cell, now + Duration::from_micros(30), &sources[1], 1, 1);
         play(&mut cell, at(30_000));

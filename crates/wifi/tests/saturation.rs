@@ -56,7 +56,7 @@ fn capacity_of(settings: &Value, source: Source, cw_min: u16) -> Cycle {
 }
 
 /// Checks that all cycles of this cell take `expected` and carry this number of packets, and that
-/// the capacity follows from that.
+/// the capacity follows from the cycles.
 #[track_caller]
 fn takes(settings: Value, size: u64, expected: u64, packets: usize) {
     let capacity = capacity_of(&settings, Source::upload(1, size), 0);
@@ -219,7 +219,8 @@ fn frames_one_by_one_are_acknowledged_one_by_one() {
 
 #[test]
 fn an_a_msdu_has_one_header_for_several_packets() {
-    // Each packet has addresses, length, LLC; all but the last are padded. Two go into 3839 octets.
+    // Each packet has addresses, length and LLC, and all except the last are padded. Two packets
+    // fit into 3839 octets.
     let (subframe, packets) = (14 + 8 + PACKET, 2);
     let mpdu = 26 + subframe.div_ceil(4) * 4 + subframe + 4;
     let count = frames(mpdu, 65_535, 64, MAX_PPDU, |octets| ht(7, 2, 40, true, octets));

@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 const CLIENTS: u32 = u32::from_be_bytes([10, 0, 0, 0]);
 /// The network 10.128.0.0/9 of the servers.
 const SERVERS: u32 = u32::from_be_bytes([10, 128, 0, 0]);
-/// Hosts in either network, without the network address and the broadcast address.
+/// The number of hosts in each network, without the network address and the broadcast address.
 const HOSTS: u32 = (1 << 23) - 2;
 /// The first dynamic port (RFC 6335, §6).
 const CLIENT_PORT: u16 = 49152;
@@ -44,8 +44,8 @@ impl Endpoints {
     /// `number` distinguishes the connections of the client.
     ///
     /// Every node has one [address](address_of_node), and every connection of a client has its own
-    /// port: 49152, 49153, and so on. The server's port is 9; it is incremented after the last port
-    /// of the client.
+    /// port: 49152, 49153, and so on. The server's port is 9. It is incremented after the last port
+    /// of the client has been used.
     #[must_use]
     pub const fn of_nodes(client: u32, server: u32, number: u32) -> Self {
         let ports = (u16::MAX - CLIENT_PORT) as u32 + 1;
@@ -56,7 +56,7 @@ impl Endpoints {
         }
     }
 
-    /// Returns the key of the flow with this IP protocol between them.
+    /// Returns the key of the flow with this IP protocol between these endpoints.
     #[must_use]
     pub fn flow_key(self, protocol: u8) -> FlowKey {
         let addresses = u64::from(self.source.ip().to_bits()) << 32 | u64::from(self.destination.ip().to_bits());

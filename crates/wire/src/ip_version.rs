@@ -1,5 +1,4 @@
-//! The versions of IP that simulated packets travel in: the addresses of nodes, and the header of a
-//! packet.
+//! The versions of IP for simulated packets: the addresses of nodes, and the header of a packet.
 //!
 //! Transports encode their packets with an IPv4 header. For IPv6, this header is replaced, which
 //! changes the pseudo-header in the transport's checksum.
@@ -27,7 +26,7 @@ pub enum IpVersion {
 }
 
 impl IpVersion {
-    /// Returns the number of octets by which the header is longer than that of IPv4.
+    /// Returns the number of octets by which the header is longer than an IPv4 header.
     #[must_use]
     pub const fn longer_by(self) -> u64 {
         match self {
@@ -36,8 +35,8 @@ impl IpVersion {
         }
     }
 
-    /// Returns the address of the node that has `address` with IPv4. With IPv6, its lower 24 bits
-    /// are those of `address`: 2001:db8::1 for 10.0.0.1.
+    /// Returns the address of the node that has `address` with IPv4. With IPv6, the lower 24 bits
+    /// are copied from `address`: 2001:db8::1 for 10.0.0.1.
     #[must_use]
     pub const fn address(self, address: Ipv4Addr) -> IpAddr {
         match self {
@@ -46,8 +45,8 @@ impl IpVersion {
         }
     }
 
-    /// Returns the key of the flow with this IP protocol between `endpoints`, whose addresses are
-    /// those that [`address`](Self::address) returns.
+    /// Returns the key of the flow with this IP protocol between `endpoints`. The addresses in
+    /// packets are those that [`address`](Self::address) returns for `endpoints`.
     #[must_use]
     pub fn flow_key(self, endpoints: Endpoints, protocol: u8) -> FlowKey {
         let own = |at: SocketAddrV4| SocketAddrV6::new(v6(*at.ip()), at.port(), 0, 0);
@@ -59,8 +58,8 @@ impl IpVersion {
 
     /// Converts an encoded IPv4 packet without options to a packet of this version.
     ///
-    /// The traffic class, hop limit and payload are those of the IPv4 packet, and the flow label is
-    /// zero (RFC 6437, §3). The checksum of TCP or UDP is updated.
+    /// The traffic class, hop limit and payload are copied from the IPv4 packet, and the flow label
+    /// is zero (RFC 6437, §3). The checksum of TCP or UDP is updated.
     pub fn convert(self, octets: &mut Vec<u8>) {
         const V4: usize = IPV4_HEADER as usize;
         let (Self::V6, Some((header, _))) = (self, octets.split_first_chunk::<V4>()) else { return };
@@ -85,8 +84,8 @@ const fn v6(address: Ipv4Addr) -> Ipv6Addr {
 }
 
 /// Updates the checksum of a TCP segment or UDP datagram whose pseudo-header had the addresses
-/// `old` and has `new` (RFC 1624, equation 3). Protocol and length are in both pseudo-headers (RFC
-/// 8200, §8.1), with the same sum.
+/// `old` and has `new` (RFC 1624, equation 3). Protocol and length contribute the same sum to both
+/// pseudo-headers (RFC 8200, §8.1).
 fn update_checksum(protocol: IpNumber, old: &[u8], new: &[u8], carried: &mut [u8]) {
     let place = match protocol {
         IpNumber::TCP => 16,

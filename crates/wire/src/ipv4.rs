@@ -1,7 +1,7 @@
 //! The IPv4 header (RFC 791), and the Internet checksum (RFC 1071).
 //!
-//! Encoding gets the fields that a typed packet lacks from [`Ipv4Fields`], whose default is TTL 64,
-//! don't fragment and DSCP 0. Decoding ignores these fields.
+//! When a packet is encoded, [`Ipv4Fields`] supplies the fields that a typed packet lacks. Their
+//! defaults are TTL 64, don't fragment, and DSCP 0. Decoding ignores these fields.
 
 use crate::Endpoints;
 use acklab_base::Ecn;
@@ -46,7 +46,7 @@ impl Ipv4Fields {
     }
 }
 
-/// How much of a packet is encoded.
+/// The part of a packet that is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Only the headers, with the lengths and checksums of the whole packet: at most 80 octets.
@@ -55,14 +55,14 @@ pub enum Extent {
     Whole,
 }
 
-/// How checksums are treated.
+/// The treatment of checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksums {
-    /// Refuses a packet with a wrong checksum. Also refuses missing payload, because its checksum
-    /// cannot be verified.
+    /// A packet with a wrong checksum is an error. Missing payload is also an error, because the
+    /// checksum cannot be verified.
     Verify,
-    /// Accepts any checksum: a capture may lack the payload, or the sender may offload checksums to
-    /// its network interface.
+    /// Any checksum is accepted: a capture may lack the payload, or the sender may offload
+    /// checksums to its network interface.
     Ignore,
 }
 
@@ -70,7 +70,7 @@ pub enum Checksums {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a packet of {octets} octets is longer than the 65535 that IPv4 allows")]
 pub struct TooLong {
-    /// Octets of the packet.
+    /// The number of octets of the packet.
     pub octets: u64,
 }
 
@@ -85,7 +85,7 @@ pub enum DecodeError {
     TotalLength {
         /// Octets of the IPv4 header.
         header: usize,
-        /// Its total length.
+        /// The total length field of the header.
         total: usize,
     },
     /// The packet is a fragment.
@@ -102,9 +102,9 @@ pub enum DecodeError {
     /// Octets that the checksum covers are missing.
     #[error("found {present} of {total} octets of the packet, expected all to verify its checksum")]
     Cut {
-        /// Octets of the packet.
+        /// The number of octets of the packet.
         total: usize,
-        /// Octets that are present.
+        /// The number of octets that are present.
         present: usize,
     },
     /// The checksum of the IPv4 header is wrong.
@@ -123,7 +123,7 @@ pub(crate) fn header(
     octets_of(header_words(protocol, ecn, endpoints, fields, total_len))
 }
 
-/// Returns the same header as words in host order.
+/// Returns the header of [`header`] as words in host order.
 #[inline]
 pub(crate) fn header_words(
     protocol: IpNumber,
@@ -152,7 +152,7 @@ pub(crate) fn read_header(octets: &[u8]) -> Result<(Ipv4HeaderSlice<'_>, usize),
     if total < header { Err(DecodeError::TotalLength { header, total }) } else { Ok((ip, total)) }
 }
 
-/// The payload of an IPv4 packet: a transport header, and zeros.
+/// The payload of an IPv4 packet: a transport header, followed by zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct Carried<'a> {
     /// The protocol number.
@@ -209,8 +209,8 @@ pub(crate) fn read(
     Ok((ip, &octets[header..octets.len().min(total)], total - header))
 }
 
-/// Returns an error unless `carried` holds all `length` octets of the payload, so that a checksum
-/// over them can be verified.
+/// Returns an error unless `carried` contains all `length` octets of the payload. Otherwise, a
+/// checksum over the payload could not be verified.
 pub(crate) fn check_complete(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: usize) -> Result<(), DecodeError> {
     let header = ip.slice().len();
     if carried.len() < length {
@@ -220,7 +220,7 @@ pub(crate) fn check_complete(ip: &Ipv4HeaderSlice<'_>, carried: &[u8], length: u
 }
 
 /// Computes the checksum (RFC 1071) of the pseudo-header (RFC 768; RFC 9293, §3.1) and a transport
-/// segment of `len` octets, which begins with `octets` and continues with zeros. Over octets that
+/// segment of `len` octets, which begins with `octets` and continues with zeros. If the octets
 /// include a correct checksum, the result is zero.
 pub(crate) fn checksum(protocol: IpNumber, endpoints: Endpoints, octets: &[u8], len: u16) -> u16 {
     checksum_of(protocol, endpoints, sum(octets), len)
@@ -233,7 +233,8 @@ pub(crate) fn checksum_of(protocol: IpNumber, endpoints: Endpoints, sum: u64, le
 }
 
 /// Sums `octets` as words of 32 bits, which equals the sum of 16-bit words in ones' complement
-/// arithmetic (RFC 1071, §2 (C)). It runs twice for each compressed ACK, so it must be fast.
+/// arithmetic (RFC 1071, §2 (C)). This function is called twice for each compressed ACK, so it must
+/// be fast.
 pub(crate) fn sum(octets: &[u8]) -> u64 {
     let (words, rest) = octets.as_chunks();
     let words: u64 = words.iter().map(|word| u64::from(u32::from_be_bytes(*word))).sum();

@@ -9,14 +9,14 @@ use crate::{quic, tack};
 /// One packet of a protocol data unit.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// The type of the packet in the terms of QUIC, which shows whether it belongs to the
+    /// The type of the packet in the terms of QUIC. It shows if the packet belongs to the
     /// handshake.
     pub packet_type: quic::PacketType,
     /// The packet number in the form that the packet carries.
     pub number: Number,
-    /// Octets from the transport header on, without those of IP and UDP.
+    /// The number of octets from the transport header on, without IP and UDP headers.
     pub length: u64,
-    /// Its content.
+    /// The content of the packet.
     pub frames: Frames<'a>,
 }
 
@@ -34,8 +34,8 @@ pub enum Number {
 }
 
 impl Number {
-    /// Returns the full number, where `largest` is the largest number before it. Returns `None` for
-    /// a packet without a number.
+    /// Returns the full number. `largest` is the largest packet number before it. Returns `None`
+    /// for a packet without a number.
     #[must_use]
     pub fn expand(self, largest: Option<u64>) -> Option<u64> {
         match self {

@@ -4,7 +4,7 @@
 pub(crate) struct Octets<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Octets<'a> {
-    /// Consumes `count` octets. Returns `None` if there are fewer.
+    /// Consumes `count` octets. Returns `None` if fewer octets remain.
     pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

@@ -1,7 +1,7 @@
 //! An IPv4 or IPv6 packet as octets, the form of packets on an emulated path.
 //!
-//! The octets are parsed once. The fields that queues, filters and cells need are stored beside
-//! them. Only an ECN mark changes the octets.
+//! The octets are parsed once. The fields that queues, filters and cells need are stored in
+//! addition to the octets. Only an ECN mark changes the octets.
 //!
 //! | module | holds |
 //! |---|---|
@@ -45,9 +45,10 @@ impl IpPacket {
     /// Parses the packet at the start of `octets`, and cuts off the octets after it, such as
     /// padding of the link layer. `resolve` returns the node of an address, or [`NodeId::NOWHERE`].
     ///
-    /// For TCP and UDP, the flow is the five-tuple. Other protocols, and fragments (of which only
-    /// the first has ports), have a flow of addresses and protocol. Octets may be missing after the
-    /// IP header; an incomplete header of the transport is ignored.
+    /// For TCP and UDP, the flow is the five-tuple. For other protocols, the flow consists of
+    /// addresses and protocol. This also applies to fragments, because only the first fragment has
+    /// ports. Octets may be missing after the IP header; an incomplete header of the transport is
+    /// ignored.
     ///
     /// # Errors
     /// If the octets do not begin with an IPv4 or an IPv6 header.
@@ -87,8 +88,8 @@ impl IpPacket {
         &self.octets
     }
 
-    /// Returns the octets of the TCP or UDP payload that are present, at the end of the packet;
-    /// zero for fragments and other protocols.
+    /// Returns the number of octets of the TCP or UDP payload that are present, at the end of the
+    /// packet. Returns zero for fragments and other protocols.
     #[must_use]
     pub const fn payload(&self) -> usize {
         self.payload as usize
@@ -130,7 +131,7 @@ impl IpPacket {
     }
 
     /// Returns the flow of packets in the opposite direction. Returns `None` if
-    /// [`sockets`](Self::sockets) does.
+    /// [`sockets`](Self::sockets) returns `None`.
     #[must_use]
     pub fn reverse_flow(&self) -> Option<FlowKey> {
         let [source, destination] = self.sockets()?;
@@ -138,7 +139,7 @@ impl IpPacket {
     }
 
     /// Returns the number of the protocol behind all IP headers. Returns `None` for a fragment,
-    /// because only the first one has a header of that protocol.
+    /// because only the first fragment has a header of this protocol.
     #[must_use]
     pub fn protocol(&self) -> Option<u8> {
         self.carried.protocol.map(|protocol| protocol.0)
@@ -156,8 +157,8 @@ impl IpPacket {
         self.carried.protocol == Some(IpNumber::UDP)
     }
 
-    /// Returns the payload if it is of this protocol, as far as it is present, and its complete
-    /// length.
+    /// Returns the present part of the payload and the complete length of the payload, if the
+    /// packet has this protocol.
     fn carries(&self, protocol: IpNumber) -> Option<(&[u8], usize)> {
         let Carried { protocol: carried, offset } = self.carried;
         (carried == Some(protocol)).then_some((self.octets.get(offset..)?, self.wire_len as usize - offset))
@@ -171,8 +172,8 @@ impl IpPacket {
         tcp::octets::decode_carried(octets, self.ecn(), length).ok()
     }
 
-    /// Returns the payload of the UDP datagram that the packet carries, as far as it is present,
-    /// and its length. Returns `None` for a fragment, and for other protocols.
+    /// Returns the present part of the payload of the UDP datagram that the packet carries, and the
+    /// complete length of the payload. Returns `None` for a fragment, and for other protocols.
     #[must_use]
     pub fn datagram_payload(&self) -> Option<(&[u8], usize)> {
         const HEADER: usize = UDP_HEADER as usize;
@@ -189,7 +190,7 @@ impl IpPacket {
     }
 
     /// Returns the pure ACK in a form that a compressor accepts. Returns `None` if this is not a
-    /// pure ACK over IPv4, or if [`rohc::Ack`] cannot represent all of it.
+    /// pure ACK over IPv4, or if [`rohc::Ack`] cannot represent the whole ACK.
     #[must_use]
     pub fn compressible_ack(&self) -> Option<rohc::Ack> {
         if self.is_pure_ack() { rohc::Ack::of_octets(&self.octets) } else { None }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The content of an IP packet of a transport, as a typed value. Networks depend only on this
 /// contract, not on a transport.
 pub trait Pdu: Any + Debug + Send {
-    /// Returns the IP protocol number of its transport (IANA, Protocol Numbers).
+    /// Returns the IP protocol number of the transport (IANA, Protocol Numbers).
     fn protocol(&self) -> u8;
 
     /// Returns the length of the IPv4 packet, headers included.
@@ -21,10 +21,12 @@ pub trait Pdu: Any + Debug + Send {
         Ecn::NotEct
     }
 
-    /// Sets the ECN field, as a marking queue does. A transport without ECN may ignore it.
+    /// Sets the ECN field. A queue that marks packets calls this. A transport without ECN may
+    /// ignore it.
     fn set_ecn(&mut self, _ecn: Ecn) {}
 
-    /// Returns the acknowledgment in its header, if it is a TCP segment with ACK and without SYN.
+    /// Returns the acknowledgment in the TCP header. Returns `None` unless this is a TCP segment
+    /// with ACK and without SYN.
     fn ack_header(&self) -> Option<AckHeader> {
         None
     }
@@ -34,30 +36,30 @@ pub trait Pdu: Any + Debug + Send {
         self.ack_header().is_some_and(|header| header.is_pure)
     }
 
-    /// Returns `true` if it acknowledges and carries no data of streams or datagrams, for any
-    /// transport.
+    /// Returns `true` if this packet acknowledges and carries no data of streams or datagrams, for
+    /// any transport.
     fn is_transport_ack(&self) -> bool {
         self.is_pure_ack()
     }
 
-    /// Returns the number of octets of its payload, which a capture may omit.
+    /// Returns the number of octets of the payload, which a capture may omit.
     fn payload(&self) -> u32;
 
-    /// Returns the TLS secrets for its decryption, as far as its sender knew them: lines in the
-    /// format of `SSLKEYLOGFILE` (RFC 9850).
+    /// Returns the TLS secrets for decrypting the packet, as far as its sender had them: lines in
+    /// the format of `SSLKEYLOGFILE` (RFC 9850).
     fn secrets(&self) -> Option<&Arc<str>> {
         None
     }
 
-    /// Calls `to` with each of its packets in the form of a log. A transport without its own
-    /// packets, such as UDP, does not call it.
+    /// Calls `to` with each packet of this protocol data unit, in the form of a log. A transport
+    /// that does not define packets, such as UDP, does not call `to`.
     fn log_entries(&self, _to: &mut dyn FnMut(log::Entry<'_>)) {}
 
-    /// Replaces the contents of `octets` with the IPv4 packet that carries this between
-    /// `endpoints`.
+    /// Replaces the contents of `octets` with the IPv4 packet that carries this protocol data unit
+    /// between `endpoints`.
     ///
     /// # Errors
-    /// If it does not fit in a packet. `octets` is then empty.
+    /// If the protocol data unit does not fit in a packet. `octets` is then empty.
     fn encode(
         &self,
         endpoints: Endpoints,
@@ -67,12 +69,12 @@ pub trait Pdu: Any + Debug + Send {
     ) -> Result<(), EncodeError>;
 
     /// Replaces the contents of `octets` with the whole IPv4 packet between `endpoints`, with the
-    /// octets of streams. `carried` holds them one after another, in the order of
-    /// [`report_octets`](acklab_base::Endpoint::report_octets). A transport without streams ignores
-    /// them.
+    /// octets of streams. `carried` contains the octets of streams one after another, in the order
+    /// of [`report_octets`](acklab_base::Endpoint::report_octets). A transport without streams
+    /// ignores them.
     ///
     /// # Errors
-    /// If it does not fit in a packet. `octets` is then empty.
+    /// If the protocol data unit does not fit in a packet. `octets` is then empty.
     fn encode_with(
         &self,
         _carried: &[u8],
@@ -83,9 +85,10 @@ pub trait Pdu: Any + Debug + Send {
         self.encode(endpoints, fields, Extent::Whole, octets)
     }
 
-    /// Decodes a protocol data unit from a packet, and appends its octets of streams to `carried`
-    /// in the same order. Returns `None` if the packet carries something else, or if the transport
-    /// has no decoder, which is the default. Ignores checksums.
+    /// Decodes a protocol data unit from a packet, and appends its octets of streams to `carried`,
+    /// in the order of [`report_octets`](acklab_base::Endpoint::report_octets). Returns `None` if
+    /// the packet has another content, or if the transport has no decoder. The default method has
+    /// no decoder. Ignores checksums.
     fn decode(_packet: &IpPacket, _carried: &mut Vec<u8>) -> Option<Self>
     where
         Self: Sized,

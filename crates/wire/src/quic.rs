@@ -1,10 +1,10 @@
 //! Packets of QUIC version 1 (RFC 9000) as values, and their octets over UDP and IPv4.
 //!
-//! A [`Datagram`] holds one packet or several. All except the last have long headers (§12.2).
+//! A [`Datagram`] contains one packet or several. All except the last have long headers (§12.2).
 //! Nothing is encrypted here: packet numbers and first octets are not masked, payloads are
-//! readable, and the authentication tag is 16 octets of zero. So sizes are those of a protected
-//! connection. Octets of streams and of the cryptographic handshake are represented by their
-//! lengths.
+//! readable, and the authentication tag is 16 octets of zero. So all sizes equal the sizes of a
+//! protected connection. Octets of streams and of the cryptographic handshake are represented by
+//! their lengths.
 //!
 //! | module | holds |
 //! |---|---|
@@ -69,7 +69,7 @@ pub struct Packet {
     pub header: Header,
     /// The packet number.
     pub number: PacketNumber,
-    /// Its frames, at least one.
+    /// The frames of the packet. There is at least one.
     pub frames: Frames,
 }
 
@@ -98,9 +98,9 @@ impl Packet {
 /// A datagram over UDP and IPv4: one or several packets.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Datagram {
-    /// The ECN field of its IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// Its packets. All except the last have long headers.
+    /// The packets of the datagram. All except the last have long headers.
     pub packets: Sequence<Packet>,
 }
 
@@ -117,7 +117,7 @@ impl Clone for Datagram {
 }
 
 impl Datagram {
-    /// Returns the number of octets of the payload of UDP.
+    /// Returns the number of octets of the UDP payload.
     #[must_use]
     #[inline]
     pub fn udp_payload(&self) -> u64 {
@@ -129,7 +129,7 @@ impl Datagram {
         self.packets.iter().flat_map(|packet| packet.frames.iter())
     }
 
-    /// Returns `true` if it contains an ACK frame.
+    /// Returns `true` if the datagram contains an ACK frame.
     #[must_use]
     #[inline]
     pub fn acknowledges(&self) -> bool {

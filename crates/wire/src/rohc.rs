@@ -4,9 +4,9 @@
 //!
 //! A [`Compressor`] reduces the header of a pure ACK ([`Ack`]) to a few octets. The
 //! [`Decompressor`] of the peer restores the header from them. Both have a context for each flow,
-//! which holds the last headers. The last header that the peer has received may be any of the
-//! [references](RohcConfig::references) newest ones. The compressor uses the shortest format that
-//! is unambiguous for all of them.
+//! which contains the last headers. The last header that the peer has received may be any of the
+//! newest headers; their number is [`references`](RohcConfig::references). The compressor uses the
+//! shortest format that is unambiguous for all these headers.
 //!
 //! | module | contents |
 //! |---|---|
@@ -22,9 +22,9 @@
 //! | `octets`, `error` | reading and writing of octets, and errors |
 //!
 //! The decompressor reads everything that a compressor of RFC 6846 may send for the ACKs that
-//! [`Ack`] can hold. Any decompressor can read the output of the compressor. Payload, and headers
-//! other than IPv4 with TCP, are not implemented. The unidirectional mode needs no feedback, so
-//! feedback is not implemented either.
+//! [`Ack`] can represent. Any decompressor can read the output of the compressor. Payload, and
+//! headers other than IPv4 with TCP, are not implemented. The unidirectional mode needs no
+//! feedback, so feedback is not implemented either.
 
 mod ack;
 mod cid;
@@ -59,23 +59,23 @@ pub enum Profile {
     /// RFC 6846 in unidirectional mode, with small CIDs.
     Standard,
     /// TCP/HACK. Uncompressed ACKs establish contexts at both ends, and CIDs are computed. The MSN
-    /// counts the ACKs of all flows of a peer. A frame begins with eight bits of the first MSN.
+    /// counts the ACKs of all flows of a peer. A frame begins with the low bits of the first MSN.
     ///
     /// Because the MSN counts all flows, a sequential IP-ID is relative to the IP-ID of the last
     /// ACK, not to the MSN.
     Hack,
 }
 
-/// Whether each header carries the TCP checksum.
+/// The treatment of the TCP checksum in compressed headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checksum {
-    /// Two octets, as in RFC 6846.
+    /// Each header carries the checksum in two octets, as in RFC 6846.
     Carried,
-    /// The decompressor computes it. The frame check sequence of the link layer and a CRC of three
-    /// or seven bits protect the segment until then.
+    /// The checksum is not sent; the decompressor computes it. The frame check sequence of the link
+    /// layer and a CRC of three or seven bits protect the segment until then.
     ///
-    /// The paper does not mention this, but its mean of 4.36 octets implies it: a CID takes one
-    /// octet and the shortest base header two, and a checksum would take two more.
+    /// The paper does not mention this. Its mean of 4.36 octets implies it: a CID takes one octet,
+    /// the shortest base header two, and a checksum would take two more.
     Elided,
 }
 
@@ -84,11 +84,11 @@ pub enum Checksum {
 pub struct RohcConfig {
     /// The rules of compression.
     pub profile: Profile,
-    /// Whether each header carries the TCP checksum.
+    /// The treatment of the TCP checksum in compressed headers.
     pub checksum: Checksum,
     /// The number of newest headers, each of which may be the last one that the peer has received:
-    /// 1 to [`MAX_REFERENCES`]. A change is sent this number of times, so one header fewer may be
-    /// lost consecutively.
+    /// 1 to [`MAX_REFERENCES`]. A change is sent this number of times. So all but one of these
+    /// headers may be lost consecutively.
     pub references: u8,
     /// The width of the first number of a frame of [`Profile::Hack`].
     pub numbers: Numbers,
@@ -101,8 +101,8 @@ impl RohcConfig {
         Self { profile: Profile::Standard, checksum: Checksum::Carried, references: 3, numbers: Numbers::Eight }
     }
 
-    /// TCP/HACK behind a Block ACK window of at most 64 frames. It needs no repetition: the sender
-    /// keeps a compressed ACK until the peer must have received it.
+    /// TCP/HACK behind a Block ACK window of at most 64 frames. Changes are not repeated, because
+    /// the sender retains a compressed ACK until the peer has received it.
     #[must_use]
     pub const fn hack() -> Self {
         Self { profile: Profile::Hack, checksum: Checksum::Elided, references: 1, numbers: Numbers::Eight }

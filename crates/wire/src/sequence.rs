@@ -57,7 +57,8 @@ impl<T> Sequence<T> {
         self.rest.as_deref().map_or(&[], Vec::as_slice)
     }
 
-    /// Makes the first value the only one and returns it. Inserts a default if there is none.
+    /// Removes all values except the first and returns the first. Inserts a default value if the
+    /// sequence is empty.
     #[inline]
     pub fn only(&mut self) -> &mut T
     where

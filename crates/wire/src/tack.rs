@@ -1,9 +1,9 @@
 //! Packets of the TACK transport as values, and their octets over UDP and IPv4.
 //!
-//! The protocol is that of Li et al., *TACK: Improving Wireless Transport Performance by Taming
-//! Acknowledgments*, SIGCOMM 2020, and of its extended version, IEEE/ACM ToN 2021. Both encode it
-//! in TCP options. The packet format here is modelled on RFC 9000, so that authenticated encryption
-//! can wrap it.
+//! The protocol is described by Li et al., *TACK: Improving Wireless Transport Performance by
+//! Taming Acknowledgments*, SIGCOMM 2020, and in its extended version, IEEE/ACM ToN 2021. Both
+//! papers encode it in TCP options. The packet format here is modelled on RFC 9000, so that
+//! authenticated encryption can wrap it.
 //!
 //! ```text
 //!  octets  field
@@ -15,9 +15,9 @@
 //!  16      authentication tag                                        ┘
 //! ```
 //!
-//! Unprotected packets carry a tag of zeros, so that sizes are those of a protected connection.
-//! Each packet that an endpoint sends has a PKT.SEQ, which is larger than that of the previous
-//! packet, for any content.
+//! Unprotected packets carry a tag of zeros, so that sizes equal the sizes of a protected
+//! connection. Each packet that an endpoint sends has a PKT.SEQ larger than the PKT.SEQ of the
+//! previous packet, whatever its content.
 //!
 //! Rules for later versions:
 //!
@@ -26,7 +26,7 @@
 //! * The reserved bits are ignored. Senders set them arbitrarily, so that no middlebox depends on
 //!   their value (RFC 8701, §1).
 //! * Frames of types from [`Extension::FIRST`] on include their length, so that a receiver can skip
-//!   unknown ones.
+//!   unknown frames.
 //! * Parameters of the handshake include their length as well; unknown ones are skipped (RFC 9000,
 //!   §7.4.2).
 //!
@@ -71,8 +71,8 @@ use etherparse::IpNumber;
 pub const VERSION: u8 = 1;
 /// Octets of the header, including the departure time.
 pub const HEADER: u64 = 1 + 8 + 4 + 4;
-/// Octets of the authentication tag: that of AES-GCM and of ChaCha20-Poly1305 (RFC 5116, §5.1; RFC
-/// 8439, §2.8).
+/// Octets of the authentication tag of AES-GCM and of ChaCha20-Poly1305 (RFC 5116, §5.1; RFC 8439,
+/// §2.8).
 pub const TAG: u64 = 16;
 /// Octets of the IPv4 and UDP headers before a datagram.
 pub const BELOW: u64 = IPV4_HEADER + UDP_HEADER;
@@ -86,7 +86,7 @@ pub struct ConnectionId(pub u64);
 /// A packet over UDP and IPv4. Octets of streams are represented by their lengths.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// The ECN field of its IP header.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
     /// The connection ID of the receiver.
     pub connection: ConnectionId,
@@ -94,7 +94,7 @@ pub struct Packet {
     pub number: PktSeq,
     /// The departure time, by the clock of the sender.
     pub departed: Timestamp,
-    /// Its frames.
+    /// The frames of the packet.
     pub frames: Frames,
 }
 
@@ -112,7 +112,7 @@ impl Clone for Packet {
 }
 
 impl Packet {
-    /// Returns `true` if it carries a TACK or an IACK.
+    /// Returns `true` if the packet carries a TACK or an IACK.
     #[must_use]
     #[inline]
     pub fn acknowledges(&self) -> bool {

@@ -1,5 +1,4 @@
-//! UDP datagrams as values (RFC 768), with the header of their test traffic, and their octets over
-//! IPv4.
+//! UDP datagrams as values (RFC 768), with the header of test traffic, and their octets over IPv4.
 
 pub(crate) mod header;
 pub mod octets;
@@ -17,20 +16,21 @@ use etherparse::IpNumber;
 pub const UDP_HEADER: u64 = 8;
 /// Octets at the start of the payload, with the time of transmission and the number of the
 /// datagram. They have the format of iperf3 with `--udp-counters-64bit` (`iperf_udp_send`), whose
-/// number does not wrap in any run.
+/// 64-bit number does not wrap in any run.
 pub const TEST_HEADER: u64 = 16;
 /// The largest payload that fits an IPv4 packet.
 pub const LARGEST_PAYLOAD: u64 = u16::MAX as u64 - IPV4_HEADER - UDP_HEADER;
 
-/// A user datagram of test traffic over IPv4. Besides the test header, only the length of its
-/// payload is stored.
+/// A user datagram of test traffic over IPv4. Only the fields of the test header and the length of
+/// the payload are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UserDatagram {
     /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// Its number within its flow, from one.
+    /// The number of the datagram within its flow, from one.
     pub number: u64,
-    /// When it was sent, encoded in whole microseconds, as `gettimeofday` returns it.
+    /// The time of transmission. It is encoded in whole microseconds, as `gettimeofday` returns
+    /// them.
     pub sent_at: Instant,
     /// Octets of payload, the test header included.
     pub payload: u32,

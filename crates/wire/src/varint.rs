@@ -3,11 +3,12 @@
 /// The largest value that can be encoded.
 pub const LARGEST: u64 = (1 << 62) - 1;
 
-/// Returns the number of octets that `value` takes.
+/// Returns the number of octets of the encoded `value`.
 #[must_use]
 #[inline]
 pub const fn len(value: u64) -> u64 {
-    // Without branches, because measuring lists of hundreds of ranges calls it often.
+    // The computation has no branches, because it is executed often for lists of hundreds of
+    // ranges.
     1 << ((value >= 0x40) as u32 + (value >= 0x4000) as u32 + (value >= 0x4000_0000) as u32)
 }
 
@@ -23,7 +24,7 @@ pub fn append(value: u64, octets: &mut Vec<u8>) {
     }
 }
 
-/// Takes a value off the front of `octets`, in any of its encodings. Returns `None` if octets are
+/// Consumes a value at the front of `octets`, in any of its encodings. Returns `None` if octets are
 /// missing.
 pub fn take(octets: &mut &[u8]) -> Option<u64> {
     let first = octets.first()?;
@@ -34,9 +35,9 @@ pub fn take(octets: &mut &[u8]) -> Option<u64> {
     Some(whole & (u64::MAX >> (64 - 8 * length + 2)))
 }
 
-/// Integers of up to 32 bits, each read only in the fewest octets, as TACK requires.
+/// Integers of up to 32 bits. Only the shortest encoding is accepted, as TACK requires.
 pub mod short {
-    /// Returns the number of octets that `value` takes.
+    /// Returns the number of octets of the encoded `value`.
     #[must_use]
     #[inline]
     pub const fn len(value: u32) -> u64 {

@@ -36,7 +36,7 @@ fn means(sizes: &[u64]) -> [u64; 2] {
 }
 
 /// Returns the sizes of the ACKs of a stream in octets. `next` changes an ACK to the next one. In
-/// TCP/HACK, an uncompressed ACK of each flow precedes them.
+/// TCP/HACK, an uncompressed ACK of each flow precedes the stream.
 fn sizes(config: RohcConfig, flows: u32, mut next: impl FnMut(&mut Ack, u32)) -> Vec<u64> {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut acks: Vec<Ack> = (0..flows).map(ack).collect();
@@ -120,7 +120,7 @@ fn timestamps_that_come_and_go(ack: &mut Ack, count: u32) {
     }
 }
 
-/// DSCP and DF take turns to change after 40 ACKs.
+/// DSCP and DF change alternately, after 40 ACKs each.
 fn dscp_and_df_change(ack: &mut Ack, count: u32) {
     advance(ack, 2 * MSS);
     ack.ip = Ipv4Fields { dscp: (count / 40 % 2 * 10) as u8, dont_fragment: (count + 20) % 80 < 40, ..ack.ip };
@@ -139,8 +139,8 @@ fn sequential(count: u16) -> u16 {
 #[test]
 fn the_standard_takes_no_more_than_librohc() {
     let means = |flows, next: &mut dyn FnMut(&mut Ack, u32)| means(&sizes(RohcConfig::standard(), flows, next));
-    // Base header of two octets, checksum of two; three IRs and a co_common at the beginning, one
-    // IR after 1700.
+    // A base header of two octets and a checksum of two. In addition, three IRs and a co_common at
+    // the beginning, and one IR after 1700 headers.
     assert_eq!(means(1, &mut constant), [408, 404], "librohc: 409");
     assert_eq!(means(1, &mut identified(sequential)), [408, 404], "librohc: 409");
     assert_eq!(means(1, &mut identified(random)), [608, 604], "librohc: 610");
@@ -149,29 +149,29 @@ fn the_standard_takes_no_more_than_librohc() {
     assert_eq!(means(10, &mut constant), [548, 490], "librohc: 490");
     // Two of seventeen flows share a CID, and each of their headers is an IR.
     assert_eq!(means(17, &mut constant), [963, 878]);
-    // Three of ten ACKs have the window, in six octets instead of two.
+    // Three of ten ACKs carry the window, in a base header of six octets instead of two.
     assert_eq!(means(1, &mut windows), [528, 524], "librohc: 565");
-    // The segment is the common stride, and librohc sends each new stride. The third IR has a
-    // larger one.
+    // The segment is the common stride, and librohc sends each new stride. Here, the third IR
+    // carries a larger stride.
     assert_eq!(means(1, &mut one_to_four_segments()), [409, 404], "librohc: 980");
-    // An octet for each timestamp.
+    // Each timestamp takes one octet.
     assert_eq!(means(1, &mut timestamps(1)), [610, 605], "librohc: 611");
-    // Three octets for each timestamp that may not have increased.
+    // A timestamp that may not have increased takes three octets.
     assert_eq!(means(1, &mut timestamps(4)), [909, 904], "librohc: 910");
     // The stream of librohc differed: a fifth of its ACKs also had SACK.
     assert_eq!(means(1, &mut sack_in_a_fifth), [757, 754], "librohc: 1150");
     // An octet in 50 of every 150 ACKs, and three headers of nine or ten octets at the beginning
     // and the end of a run.
     assert_eq!(means(1, &mut ece_runs), [470, 464]);
-    // The list at the beginning and the end of a run, three times each; it refers to the timestamps
-    // in the item table.
+    // The list is sent three times at the beginning and at the end of a run. It refers to the
+    // timestamps in the item table.
     assert_eq!(means(1, &mut timestamps_that_come_and_go), [808, 803]);
     // Three co_common for each change.
     assert_eq!(means(1, &mut dscp_and_df_change), [490, 486]);
 }
 
-/// Two octets less for the checksum and one more for the CID, without IRs and repetitions. A frame
-/// has one more octet for all its ACKs.
+/// Relative to the standard: two octets less for the checksum, one octet more for the CID, and
+/// neither IRs nor repetitions. A frame has one more octet for all its ACKs.
 #[test]
 fn hack_takes_three_octets() {
     let of = |checksum, next: &mut dyn FnMut(&mut Ack, u32)| {

@@ -59,9 +59,9 @@ fn each_header_of_another_compressor_is_decompressed() {
     }
 }
 
-/// acklab repeats changes three times; librohc did so four times in these streams. But librohc does
-/// not repeat changes of DF, and uses the IP-ID of a header that is not sequential as a reference.
-/// With four repetitions, a stream in which only these change would take more octets here.
+/// acklab sends changes three times; librohc sent them four times in these streams. However,
+/// librohc does not repeat changes of DF, and uses a non-sequential IP-ID as a reference. With four
+/// repetitions, a stream in which only DF and IP-ID change would take more octets with acklab.
 #[test]
 fn no_stream_takes_more_octets_than_by_the_other_compressor() {
     for Stream { name, packets } in streams() {

@@ -149,8 +149,8 @@ proptest! {
     }
 }
 
-/// Between sockets of IPv6, or of both versions, the packet is one of IPv6, with a valid checksum
-/// and mapped addresses.
+/// Between sockets of IPv6, or of both versions, the packet is an IPv6 packet, with a valid
+/// checksum and mapped addresses.
 #[test]
 fn a_payload_between_sockets_becomes_a_packet_of_their_version() {
     let [v4, v6] = ["192.0.2.1:5000", "[2001:db8::2]:443"].map(|socket| socket.parse().unwrap());

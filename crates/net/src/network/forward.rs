@@ -1,8 +1,8 @@
 //! Forwards packets from machine to machine.
 //!
-//! A packet is forwarded as far as possible at one instant before the next one leaves. The last
-//! packet that leaves a machine is forwarded in a loop, so that two machines that respond to each
-//! other at one instant need no stack. Earlier packets are forwarded by a call.
+//! A packet is forwarded as far as possible at one instant before the next packet is sent. The last
+//! packet that a machine sends is forwarded in a loop, and earlier packets by a function call. So
+//! two machines that respond to each other at one instant do not use up the stack.
 
 use super::Network;
 use super::ids::Element;
@@ -33,10 +33,11 @@ impl<D> Turn<D> {
 
 /// The result when a packet has entered a link direction.
 enum Entered<D> {
-    /// A packet leaves it ahead of time, to this direction and at this time.
+    /// A packet will leave it. Contains the next direction, the time at which the packet arrives
+    /// there, and the packet.
     Leaves(usize, Instant, D),
-    /// No packet leaves it yet. Contains the index of the direction if its deadline has changed or
-    /// is not in the future.
+    /// No packet can be forwarded yet. Contains the index of the direction if its deadline has
+    /// changed or is not in the future.
     Stays(Option<usize>),
 }
 
@@ -85,9 +86,9 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         (!is_unchanged).then_some(index)
     }
 
-    /// Passes a packet to a link direction, and on to each direction that is the sole successor of
-    /// the previous one. Returns the index of the last one, or `None` if its deadline is in the
-    /// future and unchanged.
+    /// Passes a packet to a link direction, and then to each direction that is the sole successor
+    /// of the previous direction. Returns the index of the last direction, or `None` if the
+    /// deadline of that direction is in the future and unchanged.
     #[inline(never)]
     fn enter_links(&mut self, first: usize, now: Instant, packet: D) -> Option<usize> {
         let is_watched = self.taps.is_watching();
@@ -119,7 +120,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Passes a packet that arrives at `at` to a link direction that is not plain.
+    /// Passes a packet that arrives at `at` to a link direction that is not
+    /// [plain](acklab_path::Link::is_plain).
     #[inline(never)]
     fn enter_link(&mut self, index: usize, at: Instant, now: Instant, packet: D) -> Entered<D> {
         let link = &mut self.links[index];
@@ -134,7 +136,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         }
     }
 
-    /// Wakes a link direction whose deadline has passed. A plain direction only delivers.
+    /// Wakes a link direction whose deadline has passed. A [plain](acklab_path::Link::is_plain)
+    /// direction only delivers packets.
     #[inline]
     fn wake_link(&mut self, index: usize, now: Instant) {
         let link = &mut self.links[index];
@@ -151,8 +154,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.taps.cell_woke(index, &mut self.cells[index]);
     }
 
-    /// Polls `turn` and the machines that must be polled as a result, until nothing more leaves at
-    /// `now`.
+    /// Polls `turn` and the machines that must be polled as a result, until they have nothing more
+    /// to send at `now`.
     ///
     /// It is inlined into the loop of wake-ups. A call would pass `turn` through memory, written in
     /// halves and read as a whole.
@@ -175,8 +178,8 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         self.follow(turn, now, alarms);
     }
 
-    /// Polls a link direction until its last packet leaves. Returns the machine that must be polled
-    /// as a result.
+    /// Polls a link direction until it has sent its last packet. Returns the machine that must be
+    /// polled as a result.
     #[inline(always)]
     fn drain_link(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
         let machine = self.ids.of(Element::Link(index));
@@ -203,7 +206,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         None
     }
 
-    /// Polls a cell until its last packet leaves. Returns the machine that must be polled as a
+    /// Polls a cell until it has sent its last packet. Returns the machine that must be polled as a
     /// result.
     #[inline(never)]
     fn drain_cell(&mut self, index: usize, now: Instant, alarms: &mut impl Alarms) -> Option<Turn<D>> {
@@ -227,7 +230,7 @@ impl<D: Packet, H: Hosts<D>, T: Taps<D>> Network<D, H, T> {
         None
     }
 
-    /// Passes `arrived`, if any, to a port, and polls the port until its last packet leaves.
+    /// Passes `arrived`, if any, to a port, and polls the port until it has sent its last packet.
     /// Returns the machine that must be polled as a result.
     #[inline(always)]
     fn drain_port(

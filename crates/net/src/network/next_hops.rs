@@ -6,9 +6,9 @@ use acklab_base::NodeId;
 /// The next hop of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NextHop {
-    /// To a link direction.
+    /// A link direction.
     Link(u32),
-    /// To a cell, which it enters at this node of the cell.
+    /// A cell, and the cell's node at which the packet enters.
     Cell(u32, u32),
 }
 

@@ -25,8 +25,8 @@ pub(super) struct Assignment {
     /// The number of superframes from a request to the first one in which its assignment can be
     /// used.
     latency: u64,
-    /// Requests whose assignment cannot be used yet, each with the first superframe in which it
-    /// can.
+    /// Requests whose assignment cannot be used yet, each with the first superframe in which the
+    /// assignment can be used.
     under_way: VecDeque<(u64, Request)>,
     /// The requested rate that is in force, in bits per second.
     rate: u64,
@@ -64,7 +64,7 @@ impl Assignment {
         self.under_way.push_back((superframe + self.latency, request));
     }
 
-    /// Returns the number of octets that the rates in flight carry, each in one superframe.
+    /// Returns the sum of the octets that each requested rate in flight carries in one superframe.
     pub(super) fn rate_under_way(&self) -> u64 {
         self.under_way.iter().map(|(_, request)| self.slots.octets_at(request.rate)).sum()
     }
@@ -103,8 +103,9 @@ impl Assignment {
         let free = self.slots.count.saturating_sub(constant + self.slots.at_rate(self.background, this));
         self.fraction += self.slots.units_at(self.rate);
         let by_rate = free.min((self.fraction / self.slots.units()) as u64);
-        // Capacity without room is lost, except for one slot. Otherwise, a terminal that finds the
-        // carrier full whenever a slot is due would never get one.
+        // Capacity for which the superframe has no free slot is lost, except for one slot.
+        // Otherwise, a terminal that finds the carrier full whenever a slot is due would never get
+        // one.
         let rest = self.fraction - u128::from(by_rate) * self.slots.units();
         self.fraction = rest.min(self.slots.units());
         let by_volume = (free - by_rate).min(self.volume.div_ceil(self.slots.octets));

@@ -1,10 +1,10 @@
 //! The requests of a terminal: the rules of the request manager of ns-3's satellite module (sns3,
 //! `satellite-request-manager.cc`).
 //!
-//! They differ in three points. That module adds a tenth for link overhead, which is known here. In
-//! that module, no terminal requests both rate and volume. Here, the rate is then that of the
-//! arrivals, and volume is requested for the rest. That module repeats a request of volume if the
-//! control centre may have dropped it, which cannot happen here.
+//! These rules differ from that module in three points. That module adds a tenth for link overhead,
+//! which is known here. In that module, no terminal requests both rate and volume. Here, a terminal
+//! with both requests the rate of the arrivals, and volume for the rest. That module repeats a
+//! request of volume if the control centre may have dropped it, which cannot happen here.
 
 use super::assignment::{Assignment, Request};
 use super::{DemandConfig, Standard};
@@ -22,8 +22,8 @@ const DOCSIS_UNIT: u64 = 4;
 /// (CM-SP-MULPIv3.1, "Queue-depth Based Request Frame").
 const DOCSIS_LARGEST: u64 = 0xffff;
 
-/// Returns the request of a terminal with `waiting` octets in its queue, `joined` of which have
-/// arrived since the last superframe began. Returns `None` if no request is needed.
+/// Returns the request of a terminal with `waiting` octets in its queue. `joined` octets of these
+/// have arrived since the last superframe began. Returns `None` if no request is needed.
 pub(super) fn capacity(config: &DemandConfig, assignment: &Assignment, waiting: u64, joined: u64) -> Option<Request> {
     let slots = assignment.slots;
     let constant = config.constant.map_or(0, acklab_base::Rate::bits_per_second);

@@ -4,7 +4,7 @@ use super::DemandConfig;
 use acklab_base::{Duration, Instant, Rate, mul_div};
 use std::ops::Range;
 
-/// Units of 10⁻⁹ bits: one bit per second carries one of them in a nanosecond.
+/// Units per octet; a unit is 10⁻⁹ bits. At one bit per second, one unit is sent per nanosecond.
 const UNITS_PER_OCTET: u128 = 8 * 1_000_000_000;
 
 /// Slots of one size that divide a superframe evenly.
@@ -59,7 +59,7 @@ impl Slots {
     }
 
     /// Returns the number of slots in `superframes` for capacity of `rate`: as many as the octets
-    /// of all superframes before the last one fill, without those in earlier superframes.
+    /// of all superframes before the last one fill, minus the slots in earlier superframes.
     pub(super) fn at_rate(self, rate: Option<Rate>, superframes: Range<u64>) -> u64 {
         let until = |superframe: u64| {
             let nanos = self.superframe.saturating_mul(superframe).as_nanos();

@@ -11,10 +11,10 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(super) struct Assigned<D> {
     pub(super) terminal: Terminal,
-    /// Packets in the buffer of the modem, which have left the queue's discipline and wait for
-    /// grants, each with its arrival at the queue.
+    /// Packets in the buffer of the modem, each with its arrival time at the queue. They have left
+    /// the queue's discipline and wait for grants.
     committed: VecDeque<(Instant, D)>,
-    /// Their octets with overhead.
+    /// The octets of these packets, with overhead.
     committed_octets: u64,
     /// The packet in transmission, with the number of its remaining octets.
     sending: Option<(D, u64)>,
@@ -60,8 +60,8 @@ impl<D: Datagram + Clone> Assigned<D> {
     /// Moves packets from the discipline to the buffer of the modem: as many as grants can carry
     /// until a request takes effect.
     ///
-    /// Otherwise, an AQM would interpret the time to a grant as a standing queue, because it
-    /// exceeds CoDel's target.
+    /// Otherwise, an AQM would count the time to a grant as queuing delay. This time exceeds
+    /// CoDel's target, so CoDel would drop packets.
     fn commit(&mut self, now: Instant, packets: &mut PacketQueue<D>, tally: &mut Tally) {
         while self.committed_octets < self.terminal.max_committed()
             && let Some((arrived, packet)) = Self::take(now, packets, tally)

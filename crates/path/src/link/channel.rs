@@ -35,14 +35,12 @@ impl<D: Datagram + Clone> Channel<D> {
         }
     }
 
-    /// Returns `true` if each packet that enters arrives at most once and after those that entered
-    /// before it.
+    /// Returns `true` if packets arrive in the order in which they enter, each at most once.
     pub(super) const fn is_in_order(&self) -> bool {
         !self.can_overtake && self.duplicate.is_none()
     }
 
-    /// Returns `true` if each packet that enters arrives, once and after those that entered before
-    /// it.
+    /// Returns `true` if all packets arrive, in the order in which they enter, each once.
     #[inline]
     pub(super) const fn is_plain(&self) -> bool {
         self.loss.is_none() && self.is_in_order()

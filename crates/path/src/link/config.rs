@@ -14,7 +14,7 @@ pub struct LinkConfig {
     /// Serialisation rate. Without `rate`, `steps` or `trace`, packets take no time to send.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// Rates that change with time, instead of `rate`; the first at 0s.
+    /// Rates that change with time, instead of `rate`. The first step is at 0s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<Vec<RateStep>>,
     /// A recorded link, instead of `rate`.
@@ -26,12 +26,12 @@ pub struct LinkConfig {
     /// Link-layer octets that are serialised with each IP packet.
     #[schemars(example = "2B")]
     pub overhead: Bytes,
-    /// The maximum size of an IP packet on the link. Larger ones are dropped silently, like packets
-    /// that must not be fragmented on a path that filters ICMP (RFC 2923, §2.1).
+    /// The maximum size of an IP packet on the link. Larger packets are dropped silently, like
+    /// packets that must not be fragmented on a path that filters ICMP (RFC 2923, §2.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1500B")]
     pub mtu: Option<Bytes>,
-    /// Sizes that change with time, instead of `mtu`; the first at 0s.
+    /// Sizes that change with time, instead of `mtu`. The first step is at 0s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mtu_steps: Option<Vec<MtuStep>>,
     /// The ACK thinner, which holds pure ACKs before they join the queue, as drivers do.
@@ -40,15 +40,15 @@ pub struct LinkConfig {
     /// The queue in front of the link.
     pub queue: queue::QueueConfig,
     /// The number of packets that the device takes from the queue before it sends them, like the
-    /// transmit rings of drivers and ns-3's devices. They count neither towards the queue's limit
-    /// nor towards its length.
+    /// transmit rings of drivers and ns-3's devices. These packets are included neither in the
+    /// queue's limit nor in its length.
     #[serde(skip_serializing_if = "is_zero")]
     pub device_queue: u32,
-    /// Releases packets in bursts, as an ACK-compressing link does.
+    /// The gate, which releases packets in bursts, as a link that compresses ACKs does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gate: Option<gate::GateConfig>,
     /// Capacity that is requested and assigned, as on the return channel of a satellite terminal;
-    /// `rate` is that of the carrier.
+    /// `rate` is the rate of the carrier.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub demand: Option<demand::DemandConfig>,
     /// Loss of packets after they have been sent.
@@ -57,10 +57,10 @@ pub struct LinkConfig {
     /// Duplicated packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duplicate: Option<duplicate::DuplicateConfig>,
-    /// Extra delay that keeps the order of packets.
+    /// Extra delay of every packet. Packets keep their order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<jitter::JitterConfig>,
-    /// Extra delay for some packets, so that later ones overtake them.
+    /// Extra delay of some packets. Later packets overtake them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reorder: Option<jitter::Reorder>,
     /// Spreads ACKs over time at the far end, and restores missing ones.

@@ -7,11 +7,11 @@ use acklab_base::Instant;
 #[derive(Clone, Debug)]
 pub(super) struct Device {
     capacity: usize,
-    /// When the packets that entered last begin their service, at most `capacity` of them; the
+    /// The times at which the last packets begin their service: at most `capacity` times. The
     /// newest replaces the oldest.
     starts: Vec<Instant>,
-    /// The index of the oldest, once there are `capacity` of them; until then the index of the
-    /// next.
+    /// The index of the oldest time, once there are `capacity` times; until then the index of the
+    /// next one.
     next: usize,
 }
 

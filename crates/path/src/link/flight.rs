@@ -3,15 +3,16 @@
 use acklab_base::{Datagram, Instant};
 use std::collections::VecDeque;
 
-/// Roughly the number of packets in a first-level cache of 32 KiB.
+/// The number of packets in flight from which they are prefetched. About as many packets fit in a
+/// first-level cache of 32 KiB.
 const LONG: usize = 128;
 
 /// The packets that have left the server, in the order of their arrival at the far end.
 #[derive(Clone, Debug)]
 pub(super) struct Flight<D> {
     packets: VecDeque<(Instant, D)>,
-    /// When the first of them arrives, or [`Instant::FAR_FUTURE`] if there is none. It is read more
-    /// often than it changes.
+    /// The arrival time of the first packet, or [`Instant::FAR_FUTURE`] if there is none. It is
+    /// stored because it is read more often than it changes.
     next: Instant,
 }
 
@@ -26,14 +27,14 @@ impl<D: Datagram> Flight<D> {
         (self.next != Instant::FAR_FUTURE).then_some(self.next)
     }
 
-    /// Adds a packet that arrives after all others.
+    /// Adds a packet that arrives after all other packets.
     #[inline]
     pub(super) fn push(&mut self, arrival: Instant, packet: D) {
         self.next = self.next.min(arrival);
         self.packets.push_back((arrival, packet));
     }
 
-    /// Adds a packet after those that arrive no later.
+    /// Adds a packet behind the packets that arrive at the same time or earlier.
     pub(super) fn insert(&mut self, arrival: Instant, packet: D) {
         let index = self.packets.partition_point(|(at, _)| *at <= arrival);
         self.next = self.next.min(arrival);
@@ -51,8 +52,8 @@ impl<D: Datagram> Flight<D> {
         first
     }
 
-    /// Prefetches the next two packets before they arrive. The packets of a long flight were
-    /// written so long ago that they have left the caches.
+    /// Prefetches the next two packets before they arrive. If many packets are in flight, the first
+    /// were written so long ago that the caches no longer contain them.
     #[inline]
     fn fetch_next(&self) {
         let mut next = self.packets.iter();

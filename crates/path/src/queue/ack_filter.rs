@@ -1,8 +1,8 @@
 //! ACK filters: queues in which a newer ACK supersedes an older one of its flow.
 //!
-//! Information that only the older ACK carries is lost with it. A filter's `Rule` decides which
-//! older ACK is removed and at which position the newer one waits. [`newest`] and [`cake`] are
-//! disciplines with such rules.
+//! Information that only the older ACK carries is lost. A filter's `Rule` decides which older ACK
+//! is removed, and at which position the newer ACK waits. [`newest`] and [`cake`] are disciplines
+//! with such rules.
 
 pub mod cake;
 mod chain;
@@ -14,13 +14,13 @@ use acklab_base::units::Limit;
 use acklab_base::{AckHeader, Bytes, Datagram, FlowKey, Instant};
 pub(super) use chain::Chain;
 
-/// Selects the older ACK that is removed, and the position of the newer one.
+/// Selects the older ACK that is removed, and the position of the newer ACK.
 pub(crate) trait Rule {
     /// Returns the index in `chain` of the older ACK that `newer` supersedes, or `None`.
     fn superseded<D: Datagram>(&self, chain: &Chain<D>, flow: FlowKey, newer: AckHeader) -> Option<usize>;
 
-    /// Returns `true` if the newer ACK takes the position of the older one, `false` if it joins the
-    /// tail.
+    /// Returns `true` if the newer ACK takes the position of the older ACK, and `false` if it joins
+    /// the tail.
     fn keeps_position(&self) -> bool {
         false
     }

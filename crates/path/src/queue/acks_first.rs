@@ -3,8 +3,8 @@
 //! If data and ACKs share a slow link, an ACK in a FIFO waits for the data ahead of it. So a burst
 //! of data delays the ACK clock of the other direction. Here pure ACKs form a separate band that is
 //! served with strict priority; the packet in service is not interrupted. Each band is a FIFO with
-//! its own limit, as a class of Linux's `prio` (`net/sched/sch_prio.c`), so data cannot fill the
-//! places of ACKs.
+//! its own limit, like a class of Linux's `prio` (`net/sched/sch_prio.c`). So data cannot use up
+//! the capacity for ACKs.
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict};
@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The capacity of each band, ACKs and the rest; unlimited by default.
+    /// The capacity of each of the two bands (pure ACKs, and all other packets). Unlimited by
+    /// default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
 }
@@ -33,7 +34,7 @@ impl Settings for Config {
     }
 }
 
-/// Two bands, of which the first is served first.
+/// Two bands. The first is served first.
 #[derive(Clone, Debug)]
 pub(crate) struct AcksFirst<D> {
     acks: Fifo<(Instant, D)>,

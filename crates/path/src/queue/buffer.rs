@@ -9,7 +9,7 @@ use std::ops::Range;
 /// A queue in front of a server whose departures cannot be computed in advance, such as a Wi-Fi
 /// MAC: its owner dequeues the packets.
 ///
-/// A packet waits from `offer` to `take`; later events are not counted here.
+/// A packet waits from `offer` to `take`; events after `take` are not counted here.
 #[derive(Clone, Debug)]
 pub struct Buffer<D> {
     packets: PacketQueue<D>,
@@ -33,7 +33,7 @@ impl<D: Datagram> Buffer<D> {
 
     /// Offers `packet` to the queue. `room` is `false` if a limit that several buffers share leaves
     /// no room for it; the buffer's own limit applies as well. An ACK that takes the position of an
-    /// older one needs no room.
+    /// older ACK needs no room.
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: D, room: bool) -> Verdict<D> {
         self.tally.arrives(now, packet.wire_len());
@@ -41,8 +41,8 @@ impl<D: Datagram> Buffer<D> {
     }
 
     /// Dequeues the next packet, and returns it with its arrival time. An ACK that replaced older
-    /// ACKs has the arrival time of the first of them. `CoDel` may drop packets at the head first:
-    /// they are counted as drops, and added to `dropped`.
+    /// ACKs has the arrival time of the first replaced ACK. Before that, the discipline may drop
+    /// packets at the head. They are counted as drops and added to `dropped`.
     #[inline]
     pub fn take(&mut self, now: Instant, dropped: &mut HeadDrops) -> Option<(Instant, D)> {
         let (arrived, packet) = self.packets.take_next(now, &mut self.tally, dropped)?;
@@ -57,14 +57,14 @@ impl<D: Datagram> Buffer<D> {
     }
 
     /// Removes the packets that satisfy `wanted` anywhere in the queue, and returns them with their
-    /// arrival times. They count neither as served nor as dropped, because the owner sends them by
-    /// other means.
+    /// arrival times. They are counted neither as served nor as dropped, because the owner sends
+    /// them in another manner.
     pub fn take_out(&mut self, now: Instant, wanted: impl FnMut(Instant, &D) -> bool) -> Vec<(Instant, D)> {
         if self.is_empty() { Vec::new() } else { self.packets.take_out(now, wanted, &mut self.tally) }
     }
 
-    /// Returns the packet at the head. `take` may return another one, or none, because `CoDel`
-    /// drops packets when they are dequeued.
+    /// Returns the packet at the head. `take` may return another packet, or `None`, because
+    /// disciplines such as `CoDel` drop packets when they are dequeued.
     #[must_use]
     pub fn head(&self) -> Option<&D> {
         self.packets.head().map(|(_, packet)| packet)
@@ -99,8 +99,8 @@ impl<D: Datagram> Buffer<D> {
         self.tally.window = window;
     }
 
-    /// Returns the counters. A packet counts as served when it is dequeued, without link-layer
-    /// overhead; the counters of loss, duplication and delivery stay zero.
+    /// Returns the counters. A packet is counted as served when it is dequeued, without link-layer
+    /// overhead. The counters of loss, duplication and delivery are always zero.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.tally.counters
@@ -117,7 +117,7 @@ impl<D: Datagram> Buffer<D> {
         self.tally.lengths = Some(Vec::new());
     }
 
-    /// Returns the recorded changes of the length: the instant and the length after it.
+    /// Returns the recorded changes of the length: the instant and the new length.
     #[must_use]
     pub fn queue_log(&self) -> &[(Instant, u64)] {
         self.tally.lengths.as_deref().unwrap_or_default()

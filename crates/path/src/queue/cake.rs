@@ -30,8 +30,8 @@ pub struct Config {
     /// drops at the head of the longest queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// The rate of the shaper (tc-cake's `bandwidth`); without it, packets leave as fast as the
-    /// link takes them. It also determines the quantum of flows and the minimum target.
+    /// The rate of the shaper (tc-cake's `bandwidth`). If absent, CAKE does not limit the rate. The
+    /// rate also determines the quantum of flows and the minimum target.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "4.75Mbps")]
     pub rate: Option<Rate>,
@@ -41,15 +41,15 @@ pub struct Config {
     /// The minimum size of a packet for the shaper (tc-cake's `mpu`).
     #[schemars(example = "64B")]
     pub least_size: Bytes,
-    /// The round-trip time of typical paths (tc-cake's `rtt`): the interval of COBALT, whose target
-    /// is a twentieth of it.
+    /// The round-trip time of typical paths (tc-cake's `rtt`): the interval of COBALT. The target
+    /// of COBALT is a twentieth of it.
     #[schemars(example = "100ms")]
     pub rtt: Duration,
     /// The entities between which capacity is shared.
     pub isolation: Isolation,
-    /// The classes.
+    /// The classes into which packets are divided by their DSCP.
     pub tins: Tins,
-    /// Remove ACKs that a newer one of the same flow supersedes.
+    /// The filter that removes ACKs superseded by a newer ACK of the same flow.
     pub ack_filter: Filter,
 }
 
@@ -57,14 +57,16 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Isolation {
-    /// First the hosts of either side, then the flows of a host (tc-cake's `triple-isolate`).
+    /// Capacity is shared between hosts (both senders and receivers), then between the flows of a
+    /// host (tc-cake's `triple-isolate`).
     #[default]
     Triple,
-    /// First the sending hosts, then their flows (`dual-srchost`).
+    /// Capacity is shared between sending hosts, then between the flows of a host (`dual-srchost`).
     DualSource,
-    /// First the receiving hosts, then their flows (`dual-dsthost`).
+    /// Capacity is shared between receiving hosts, then between the flows of a host
+    /// (`dual-dsthost`).
     DualDestination,
-    /// Flows (`flows`).
+    /// Capacity is shared between flows (`flows`).
     Flows,
 }
 
@@ -113,8 +115,8 @@ impl Settings for Config {
 
     fn discipline<D: Datagram>(self, mut draws: Stream) -> Cake<D> {
         let perturbation = u64::from_le_bytes(draws.octets());
-        // `cake_config_diffserv3`: the share of the rate that a class has at its priority, and its
-        // weight without a shaper.
+        // `cake_config_diffserv3`: for each class, the share of the rate up to which it keeps its
+        // priority, and its weight without a shaper.
         let classes: &[(u64, i64)] = match self.tins {
             Tins::Diffserv3 => &[(1, WEIGHT), (16, WEIGHT / 16), (4, WEIGHT / 4)],
             Tins::BestEffort => &[(1, i64::from(u16::MAX))],
@@ -178,9 +180,9 @@ pub(crate) struct Cake<D> {
     config: Config,
     filter: Option<ack_filter::cake::Cake>,
     tins: Vec<Tin<D>>,
-    /// The class that is served, without a shaper.
+    /// The class that is being served. Used only without a shaper.
     current: usize,
-    /// When the shaper permits the next packet to leave.
+    /// The time at which the shaper permits the next packet to leave.
     next: Instant,
     total: Total,
     draws: Stream,
@@ -227,7 +229,7 @@ impl<D: Datagram> Cake<D> {
         best.map_or(BEST_EFFORT, |(_, at)| at)
     }
 
-    /// Returns the class of the next packet, as far as it is known in advance.
+    /// Returns the class that is expected to be served next.
     fn likely(&self) -> Option<&Tin<D>> {
         if self.config.rate.is_some() {
             return Some(&self.tins[self.scheduled(self.next)]).filter(|tin| tin.len() > 0);

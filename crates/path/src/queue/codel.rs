@@ -1,9 +1,9 @@
 //! Controlled delay (RFC 8289).
 //!
 //! The sojourn time of a packet is checked when it is dequeued. Once sojourn times have exceeded
-//! the target for an interval, one packet is dropped, and further ones after interval/√1,
-//! interval/√2, …, until a sojourn time is below the target. ECN-capable packets can be marked
-//! instead of dropped (Linux's `codel_dequeue` with `ecn`).
+//! the target for an interval, one packet is dropped. Further packets are dropped after
+//! interval/√1, interval/√2, …, until a sojourn time is below the target. ECN-capable packets can
+//! be marked instead of dropped (Linux's `codel_dequeue` with `ecn`).
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, mark};
@@ -24,11 +24,11 @@ pub struct Config {
     /// The acceptable standing delay (RFC 8289, §4.3).
     #[schemars(example = "5ms")]
     pub target: Duration,
-    /// How long sojourn times must exceed the target before a packet is dropped: a worst-case RTT
-    /// of the path (RFC 8289, §4.2).
+    /// The time for which sojourn times must exceed the target before a packet is dropped. Set it
+    /// to a worst-case RTT of the path (RFC 8289, §4.2).
     #[schemars(example = "100ms")]
     pub interval: Duration,
-    /// Mark ECN-capable packets instead of dropping them.
+    /// If `true`, ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
 }
 
@@ -62,22 +62,23 @@ pub(crate) struct CoDel<D> {
     law: Law,
 }
 
-/// The state variables of RFC 8289, §5.2, and the settings.
+/// The control law of CoDel: the state variables of RFC 8289, §5.2, and the settings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Law {
     target: Duration,
     interval: Duration,
     /// The largest packet so far.
     max_packet: Bytes,
-    /// `first_above_time_`: when sojourn times will have exceeded the target for an interval, if
-    /// the last one exceeded it.
+    /// `first_above_time_`: the time at which sojourn times will have exceeded the target for an
+    /// interval. `None` if the last sojourn time was below the target.
     first_above: Option<Instant>,
     dropping: bool,
     /// `drop_next_`: the time of the next drop.
     next: Instant,
     count: u64,
     last_count: u64,
-    /// Whether `next` must be computed from the last drop when the following packet is dequeued.
+    /// `true` if `next` must be computed from the time of the last drop when the following packet
+    /// is dequeued.
     must_schedule: bool,
 }
 
@@ -96,12 +97,13 @@ impl Law {
         }
     }
 
-    /// Records the size of a packet: octets up to that of the largest one are not a queue.
+    /// Records the size of a packet. CoDel never drops while at most one packet of the maximum size
+    /// is queued.
     pub(super) fn notes_size(&mut self, size: Bytes) {
         self.max_packet = self.max_packet.max(size);
     }
 
-    /// Records that the owner has dropped `packets` because there was no room, so that the law
+    /// Records that the owner has dropped `packets` because there was no room, so that CoDel
     /// signals more often.
     pub(super) fn adds_drops(&mut self, packets: u64) {
         self.count += packets;
@@ -112,9 +114,9 @@ impl Law {
         (self.first_above, self.dropping, self.must_schedule) = (None, false, false);
     }
 
-    /// Judges a packet that is dequeued now and has arrived at `arrived`, with `left` octets queued
-    /// behind it. Marks it if it is ECN-capable and `marks` is set; otherwise returns `false` if it
-    /// must be dropped. Counts both.
+    /// Decides on a packet that is dequeued now and arrived at `arrived`, with `left` octets queued
+    /// behind it. If CoDel signals, an ECN-capable packet is marked if `marks` is set. For any
+    /// other packet, the result is `false`: it must be dropped. Marks and drops are counted.
     pub(super) fn admits<D: Datagram>(
         &mut self,
         now: Instant,
@@ -135,7 +137,7 @@ impl Law {
         if mark(packet) {
             tally.marks(now, size);
         }
-        // After a mark, the next time does not depend on the packet behind (Linux's
+        // After a mark, the time of the next signal does not depend on the packet behind (Linux's
         // `codel_dequeue`).
         if self.must_schedule {
             self.schedule(self.next);

@@ -4,8 +4,9 @@
 //! Packets with ECT(1) or CE enter the L-queue, the rest the C-queue. A proportional-integral
 //! controller sets a base probability p' from the longer of the two queues' delays. Classic packets
 //! are dropped or marked with p'², and scalable ones marked with at least k·p', so that flows of
-//! both kinds get about the same rate. A ramp marks scalable packets that wait longer than about a
-//! millisecond (Appendix A.1).
+//! both kinds get about the same rate. In addition, scalable packets that wait longer than about a
+//! millisecond are marked with a probability that rises linearly with the delay, the ramp (Appendix
+//! A.1).
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, has_room, mark};
@@ -26,16 +27,16 @@ pub struct Config {
     /// The queueing delay to which the controller steers (RFC 9332, Appendix A.1).
     #[schemars(example = "15ms")]
     pub target: Duration,
-    /// The maximum RTT for which the controller is stable; it determines the gains and the time
-    /// between two changes (RFC 9332, Appendix A.1).
+    /// The maximum RTT for which the controller is stable; it determines the gains of the
+    /// controller and the time between two changes (RFC 9332, Appendix A.1).
     #[schemars(example = "100ms")]
     pub max_rtt: Duration,
     /// The delay at which the ramp begins to mark scalable packets (RFC 9332, Appendix A.1:
     /// `minTh`).
     #[schemars(example = "800us")]
     pub ramp: Duration,
-    /// The length of the ramp: a packet that waits longer by this time is always marked (RFC 9332,
-    /// Appendix A.1: `range`).
+    /// The length of the ramp: a packet that waits longer than `ramp` plus this time is always
+    /// marked (RFC 9332, Appendix A.1: `range`).
     #[schemars(example = "400us")]
     pub ramp_range: Duration,
 }
@@ -82,18 +83,19 @@ impl Settings for Config {
 }
 
 /// The minimum time between changes of the controller, which is the target or a third of the
-/// maximum RTT; more frequent changes would only cost time.
+/// maximum RTT. More frequent changes would only cost computing time.
 const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
 /// The coupling factor k: classic packets are dropped with (p/k)² if scalable ones are marked with
 /// p (RFC 9332, §2.1; 2 by §2.5.1).
 const COUPLING: f64 = 2.0;
 /// The ramp does not mark the only packet of the L-queue (RFC 9332, Appendix A.1: `Th_len`).
 const MIN_LENGTH: usize = 1;
-/// The minimum assumed for the largest packet: that of Ethernet with its header.
+/// The minimum size assumed for the largest packet: an Ethernet frame with its header.
 const MIN_LARGEST: Bytes = Bytes(1514);
 /// The weights of the queues in percent. RFC 9332, §2.5.1 requires a bounded priority of the
 /// L-queue, and Appendix A.2 recommends weighted round robin with a small weight such as 1/16 for
-/// the C-queue. These are Linux's (`dualpi2_calculate_c_protection` in `net/sched/sch_dualpi2.c`).
+/// the C-queue. These weights are Linux's (`dualpi2_calculate_c_protection` in
+/// `net/sched/sch_dualpi2.c`).
 const SCALABLE_WEIGHT: i64 = 90;
 const CLASSIC_WEIGHT: i64 = 10;
 /// `c_protection_init` with an MTU of 1514 octets: the L-queue goes first.
@@ -176,7 +178,7 @@ pub(crate) struct DualPi2<D> {
     scalable: Band<D>,
     classic: Band<D>,
     controller: Controller,
-    /// Above zero, the C-queue has waited long enough to be served first.
+    /// If it is above zero, the C-queue has waited long enough to be served first.
     credit: i64,
 }
 
@@ -192,8 +194,8 @@ impl<D: Datagram> DualPi2<D> {
             }
             let at = self.controller.next;
             let waited = |band: &Band<D>| band.fifo.head().map_or(0.0, |(arrived, _)| at.since(arrived).as_secs_f64());
-            // The delay of the L-queue counts if it is the longer one, so that scalable traffic
-            // alone is controlled too (line 2a).
+            // The controller uses the longer of the two delays, so that scalable traffic alone is
+            // controlled too (line 2a).
             self.controller.change(waited(&self.classic).max(waited(&self.scalable)));
             self.controller.next += self.controller.update;
         }
@@ -208,17 +210,17 @@ impl<D: Datagram> DualPi2<D> {
     /// RFC 9332, Appendix A.1, Figure 5, `laqm`.
     fn ramped(&self, sojourn: Duration) -> f64 {
         let (begin, range) = self.ramp;
-        // The judged packet has already left the queue.
+        // The packet on which the AQM decides has already left the queue.
         if self.scalable.fifo.len() < MIN_LENGTH {
             return 0.0;
         }
         (sojourn.saturating_sub(begin).as_secs_f64() / range.as_secs_f64()).min(1.0)
     }
 
-    /// Returns `true` if the queues, including the packet that leaves, hold too little to drop it:
-    /// less than two of the largest packets. So a single packet is not the victim of a probability
-    /// that has not decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332, Appendix A.1
-    /// attributes this bound to Linux, which does not mark such a packet for the controller either.
+    /// Returns `true` if the queues, including the packet that leaves, contain less than two
+    /// packets of the maximum size. The packet is then not dropped, even if the probability has not
+    /// decayed yet (`must_drop` of Linux's `sch_dualpi2.c`). RFC 9332, Appendix A.1 attributes this
+    /// bound to Linux, which does not mark such a packet for the controller either.
     fn is_short(&self, packet: &D) -> bool {
         self.bytes() + packet.wire_len() < self.largest + self.largest
     }
@@ -249,7 +251,7 @@ impl<D: Datagram> DualPi2<D> {
         if !self.classic.recurs(squared) {
             return true;
         }
-        // In overload ECN-capable packets are dropped too (RFC 9332, Appendix A.2).
+        // In overload, ECN-capable packets are dropped, too (RFC 9332, Appendix A.2).
         if !packet.ecn().is_capable() || self.controller.coupled() >= 1.0 {
             return self.is_short(packet);
         }

@@ -20,8 +20,8 @@ pub struct Config {
     /// The capacity; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Mark an ECN-capable packet that finds more than this queued: the marking threshold K of
-    /// DCTCP (RFC 8257, §3.1).
+    /// If set, an ECN-capable packet is marked if more than this is queued when it arrives: the
+    /// marking threshold K of DCTCP (RFC 8257, §3.1).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "20packets")]
     pub mark_above: Option<Limit>,

@@ -2,9 +2,10 @@
 //! new flows go first.
 //!
 //! Flows are assigned by a hash to `flows` queues. A queue that becomes active enters the list of
-//! new queues with a quantum of octets; when it has used it, it moves to the end of the list of old
-//! ones. A queue that is found empty leaves the old list, or moves from the new to the old list, so
-//! that it is new again only after the others have been served (RFC 8290, §4.2).
+//! new queues with a quantum of octets; when the queue has used its quantum, it moves to the end of
+//! the list of old queues. An empty queue is removed from the old list, or is moved from the new to
+//! the old list. So it becomes new again only after the other queues have been served (RFC 8290,
+//! §4.2).
 
 use super::codel::Law;
 use super::fifo::Fifo;
@@ -21,15 +22,16 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The capacity of all queues together; unlimited by default. Linux's is 10240 packets (RFC
-    /// 8290, §5.2.3). A packet that exceeds it causes the longest queue to lose half of its octets
-    /// at the head, at most 64 packets.
+    /// The capacity of all queues together; unlimited by default. The default of Linux is 10240
+    /// packets (RFC 8290, §5.2.3). A packet that exceeds it causes the longest queue to lose half
+    /// of its octets at the head, at most 64 packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// The acceptable standing delay of each queue (RFC 8290, §5.2.2).
     #[schemars(example = "5ms")]
     pub target: Duration,
-    /// How long sojourn times must exceed the target before a packet is dropped (RFC 8290, §5.2.1).
+    /// The time for which sojourn times must exceed the target before a packet is dropped (RFC
+    /// 8290, §5.2.1).
     #[schemars(example = "100ms")]
     pub interval: Duration,
     /// The number of queues into which flows are hashed, 1 to 65536 (RFC 8290, §5.2.5).
@@ -38,10 +40,10 @@ pub struct Config {
     /// Octets that a queue may send in a round, at least 256B (RFC 8290, §5.2.4).
     #[schemars(example = "1514B")]
     pub quantum: Bytes,
-    /// Mark ECN-capable packets instead of dropping them (RFC 8290, §5.2.6).
+    /// If `true`, ECN-capable packets are marked instead of dropped (RFC 8290, §5.2.6).
     pub ecn: bool,
-    /// Mark every ECN-capable packet that has waited longer than this, in addition to CoDel (RFC
-    /// 8290, §5.2.7).
+    /// If set, every ECN-capable packet that has waited longer than this time is marked, in
+    /// addition to the marks of CoDel (RFC 8290, §5.2.7).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1ms")]
     pub ce_threshold: Option<Duration>,
@@ -102,11 +104,12 @@ const MAX_AT_ONCE: usize = 64;
 /// A slot of the hash that no flow has used.
 const NONE: u32 = u32::MAX;
 
-/// Queues of flows, and the two lists of those that are active.
+/// The queues of flows, and the two lists of active queues.
 #[derive(Clone, Debug)]
 pub(crate) struct FqCodel<D> {
     config: Config,
-    /// Added to the hash, so that other flows collide with another seed (RFC 8290, §4.1).
+    /// A value added to the hash, so that different flows collide in runs with different seeds (RFC
+    /// 8290, §4.1).
     perturbation: u64,
     /// The index of the queue of each slot of the hash.
     slots: Vec<u32>,
@@ -114,17 +117,18 @@ pub(crate) struct FqCodel<D> {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     total: Total,
-    /// The largest packet so far: CoDel does not drop if at most this is left.
+    /// The size of the largest packet so far. CoDel does not drop if at most this many octets
+    /// remain.
     largest: Bytes,
 }
 
 #[derive(Clone, Debug)]
 struct Queue<D> {
     waiting: Fifo<(Instant, D)>,
-    /// Octets that it may send before its round ends.
+    /// Octets that the queue may send before its round ends.
     deficit: i64,
     law: Law,
-    /// Whether it is in one of the lists.
+    /// `true` if the queue is in one of the two lists.
     is_active: bool,
 }
 
@@ -140,10 +144,10 @@ impl<D: Datagram> FqCodel<D> {
         self.slots[slot] as usize
     }
 
-    /// Drops half of the longest queue at its head, at most [`MAX_AT_ONCE`] packets, and lets its
+    /// Drops half of the longest queue at its head, at most [`MAX_AT_ONCE`] packets, and makes its
     /// CoDel signal more often (RFC 8290, §4.1; `fq_codel_drop`).
     fn drop_from_longest(&mut self, now: Instant, tally: &mut Tally) {
-        // The first of the longest, as in the kernel's search.
+        // Of several longest queues, the first is selected, as in the kernel.
         let longest = self.queues.iter_mut().rev().max_by_key(|queue| queue.waiting.bytes);
         let Some(queue) = longest else { return };
         let half = Bytes(queue.waiting.bytes.get() / 2);
@@ -172,7 +176,7 @@ impl<D: Datagram> FqCodel<D> {
             }
             rounds.push((queue, queue.deficit));
         }
-        // All of them have used their round, so the one that needs the fewest further rounds is
+        // All queues have used their quantum, so the queue that needs the fewest further rounds is
         // served first.
         let quantum = self.config.quantum.get().cast_signed();
         rounds.into_iter().min_by_key(|(_, deficit)| -deficit / quantum).map(|(queue, _)| queue)
@@ -229,8 +233,8 @@ impl<D: Datagram> Discipline<D> for FqCodel<D> {
             };
             let size = packet.wire_len();
             self.total.loses(1, size);
-            // The octets of all queues decide whether there is a queue at all, as in Linux's
-            // `fq_codel_dequeue`.
+            // CoDel uses the backlog of all queues to decide if there is standing delay at all, as
+            // in Linux's `fq_codel_dequeue`.
             queue.law.notes_size(self.largest);
             if !queue.law.admits(leaves, arrived, self.total.bytes, &mut packet, self.config.ecn, tally) {
                 return None;

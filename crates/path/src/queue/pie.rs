@@ -2,8 +2,8 @@
 //! controller sets from the queueing delay.
 //!
 //! Every 15 ms the probability changes by α·(delay − target) + β·(delay − last delay), scaled down
-//! while it is small (§4.2). The delay is the sojourn time of the packet that left last, as RFC
-//! 8033, §4.3 permits and Linux does by default, so no departure rate is estimated.
+//! while it is small (§4.2). The delay is the sojourn time of the last packet that left, as in
+//! Linux by default. RFC 8033, §4.3 permits this, so no departure rate is estimated.
 
 use super::fifo::Fifo;
 use super::{Discipline, Settings, Verdict, mark};
@@ -27,12 +27,12 @@ pub struct Config {
     /// The time between two changes of the probability (RFC 8033, §4.2).
     #[schemars(example = "15ms")]
     pub update: Duration,
-    /// The duration of a burst that passes without drops after the queue was short (RFC 8033,
+    /// The duration of a burst that is permitted without drops after the queue was short (RFC 8033,
     /// §4.4).
     #[schemars(example = "150ms")]
     pub burst: Duration,
-    /// Mark ECN-capable packets instead of dropping them while the probability is at most 0.1 (RFC
-    /// 8033, §5.1).
+    /// If `true`, ECN-capable packets are marked instead of dropped while the probability is at
+    /// most 0.1 (RFC 8033, §5.1).
     pub ecn: bool,
 }
 
@@ -67,7 +67,7 @@ impl Settings for Config {
     }
 }
 
-/// The minimum time between changes: no packet leaves in a shorter time.
+/// The minimum time between changes of the probability.
 const SHORTEST_UPDATE: Duration = Duration::from_micros(10);
 /// α and β in 1/s (RFC 8033, Appendix A).
 const ALPHA: f64 = 0.125;
@@ -87,8 +87,8 @@ const HARMLESS: f64 = 0.2;
 /// The minimum assumed for the largest packet. No packet is dropped while less than two of them
 /// wait, as in Linux; RFC 8033, §4.1 uses two of mean size.
 const MIN_LARGEST: Bytes = Bytes(1514);
-/// RFC 8033, §5.4: the accumulated probability below which no packet is dropped, and above which
-/// one must be.
+/// RFC 8033, §5.4: the accumulated probability below which no packet is dropped, and the one above
+/// which a packet must be dropped.
 const ACCUMULATED: std::ops::Range<f64> = 0.85..8.5;
 
 /// The drop probability and its parameters (RFC 8033, §4.2 to §4.4).
@@ -113,11 +113,11 @@ impl Controller {
         Self { target, update, burst, probability: 0.0, delay: Duration::ZERO, allowance: burst, next }
     }
 
-    /// Applies the changes that are due by `now`. The delay has been `delay` between them.
+    /// Applies the changes that are due by `now`. The delay was `delay` during that time.
     fn advance(&mut self, now: Instant, delay: Duration) {
         while self.next <= now {
             if self.is_at_rest(delay) {
-                // The controller does not change until the next packet.
+                // The probability does not change until the next packet.
                 let steps = now.since(self.next).as_nanos() / self.update.as_nanos() + 1;
                 self.next += self.update * steps;
                 return;
@@ -212,7 +212,8 @@ impl<D: Datagram> Discipline<D> for Pie<D> {
         self.controller.advance(now, self.last_sojourn);
         self.largest = self.largest.max(packet.wire_len());
         if !room {
-            // Tail drops count among those that are spaced (`enque` of RFC 8033, Appendix B).
+            // Tail drops reset the accumulated probability, like other drops (`enque` of RFC 8033,
+            // Appendix B).
             self.accumulated = 0.0;
             return Verdict::Dropped(packet);
         }

@@ -1,6 +1,6 @@
 //! The registry of queue disciplines.
 //!
-//! A discipline is a file with its [`Settings`] and its [`Discipline`], and one line in the list
+//! A discipline is a file with its [`Settings`] and its [`Discipline`], and one entry in the list
 //! below. From the list, the macro generates [`QueueConfig`], [`PacketQueue`] and everything that
 //! enumerates disciplines.
 
@@ -29,13 +29,14 @@ acklab_base::registry! {
     "codel" => CoDel(super::codel::Config),
     /// Pure ACKs leave before all other packets (RFC 3449, §5.4.1).
     "acks-first" => AcksFirst(super::acks_first::Config),
-    /// A FIFO in which a newer pure ACK supersedes an older one of its flow.
+    /// A FIFO in which a newer pure ACK supersedes an older ACK of its flow.
     "ack-filter" => AckFilter(super::ack_filter::newest::Config),
-    /// A FIFO with the ACK filter of CAKE. An older pure ACK is removed if a newer one supersedes
-    /// it and, unless `aggressive` is set, another superseded one is between them (Linux's
+    /// A FIFO with the ACK filter of CAKE. An older pure ACK is removed if a newer ACK supersedes
+    /// it. Unless `aggressive` is set, another superseded ACK must be between the two (Linux's
     /// `cake_ack_filter`).
     "cake-ack-filter" => CakeAckFilter(super::ack_filter::cake::Config),
-    /// A queue with CoDel for each flow, served in turns; new flows are served first (RFC 8290).
+    /// One queue with CoDel for each flow. The queues are served in turns, new flows first (RFC
+    /// 8290).
     "fq-codel" => FqCodel(super::fq_codel::Config),
     /// CAKE: fairness between hosts and flows, with its own AQM, an ACK filter and a shaper
     /// (Linux's `sch_cake`).
@@ -134,8 +135,8 @@ impl<D: Datagram> PacketQueue<D> {
         })
     }
 
-    /// Takes the next packet that the discipline does not drop, and adds the packets that it drops
-    /// before to `dropped`. Returns `None` if the queue is empty then.
+    /// Removes and returns the next packet that the discipline does not drop. Packets that it drops
+    /// before are added to `dropped`. Returns `None` if no packet remains.
     #[inline]
     pub(crate) fn take_next(
         &mut self,

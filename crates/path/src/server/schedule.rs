@@ -18,17 +18,17 @@ pub struct RateStep {
     pub rate: Rate,
 }
 
-/// Rate steps in order of time, the first at zero.
+/// Rate steps in order of time. The first is at zero.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     steps: Vec<RateStep>,
     current: usize,
 }
 
-/// Why steps do not form a schedule.
+/// The reason why steps do not form a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScheduleError {
-    /// There is no step, or the first is later than zero.
+    /// There is no step, or the first step is later than zero.
     NothingAtStart,
     /// The step with this index is not later than the previous one.
     OutOfOrder(usize),
@@ -71,7 +71,7 @@ impl Schedule {
 
     /// Returns when the service of a packet that begins at `start` ends, rounded up to a
     /// nanosecond. If the rate changes during the service, each part of the packet is sent at the
-    /// rate of its time.
+    /// rate that applies at its time.
     #[inline(never)]
     pub(super) fn finish(&mut self, start: Instant, size: Bytes) -> Instant {
         // The unit is bits times 10⁹, so that products of rate and nanoseconds are subtracted
@@ -126,7 +126,8 @@ mod tests {
 
     #[test]
     fn a_packet_across_a_step_is_sent_partly_at_each_rate() {
-        // 2000 B are 16,000 bits: 1 ms at 8 Mbps takes 8000, the other 8000 take 2 ms at 4 Mbps.
+        // 2000 B are 16,000 bits. In 1 ms at 8 Mbps, 8000 bits are sent; the other 8000 bits take 2
+        // ms at 4 Mbps.
         assert_eq!(schedule().finish(at(9), Bytes(2000)), at(12));
         // 8 ms at 4 Mbps and then 2 ms at 16 Mbps.
         assert_eq!(schedule().finish(at(12), Bytes(8000)), at(22));

@@ -1,8 +1,8 @@
 //! Recorded links, in the format of mahimahi's `mm-link`.
 //!
-//! Each line is a delivery opportunity: a time in milliseconds at which 1504 octets may leave.
-//! Lines may repeat. After the last line the trace starts again, shifted by the time of that line.
-//! An opportunity is wasted if no packet waits; a packet may span several opportunities, and
+//! Each line of the file is a delivery opportunity: a time in milliseconds at which 1504 octets may
+//! be sent. Lines may repeat. After the last line, the trace repeats, shifted by the time of that
+//! line. An opportunity is wasted if no packet waits; a packet may span several opportunities, and
 //! several packets may share one (Netravali et al., "Mahimahi", USENIX ATC 2015, §4.1).
 
 use acklab_base::{Bytes, Instant};
@@ -26,7 +26,7 @@ pub struct Trace {
     at: Instant,
 }
 
-/// Why a text is not a trace.
+/// The reason why a text is not a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceError {
     /// This line, counted from 1, is not a number of milliseconds.
@@ -41,7 +41,7 @@ pub enum TraceError {
         /// The line's number.
         line: usize,
     },
-    /// There is no line, or the last is at zero, so that the trace cannot repeat.
+    /// There is no line, or the last line is at zero, so that the trace cannot repeat.
     NoTime,
 }
 
@@ -87,7 +87,7 @@ impl Trace {
     fn opportunity(&self) -> Instant {
         let period = self.millis[self.millis.len() - 1];
         let millis = self.cycle.saturating_mul(period).saturating_add(self.millis[self.next]);
-        // A trace may have times behind all instants, at which no packet leaves.
+        // A trace may contain times after the last representable instant. They never occur.
         Instant::from_nanos(millis.saturating_mul(1_000_000))
     }
 
@@ -116,8 +116,8 @@ impl Trace {
         self.at
     }
 
-    /// Skips the opportunities before `start`, whole repetitions at once, so that a long idle time
-    /// has no cost.
+    /// Skips the opportunities before `start`. Whole repetitions are skipped in one step, so that a
+    /// long idle time has no cost.
     fn skip_to(&mut self, start: Instant) {
         let period = self.millis[self.millis.len() - 1];
         let millis = start.as_nanos().div_ceil(1_000_000);

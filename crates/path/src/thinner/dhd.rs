@@ -3,10 +3,10 @@
 //!
 //! Only segments without payload and without flags besides ACK are held. The driver inspects
 //! neither options nor duplicates: ACKs with SACK and duplicates are held and removed like any
-//! other. Segments that it does not hold overtake the held one.
+//! other. Segments that it does not hold overtake the held ACK.
 //!
-//! The table has four entries. With a fifth flow the driver holds its ACK without storing it, so
-//! that it is lost; here it passes.
+//! The table has four entries. The driver holds an ACK of a fifth flow without storing it, so the
+//! ACK is lost. Here the ACK passes.
 
 use super::{Fate, Rule, Settings};
 use acklab_base::{AckHeader, Duration, Instant, is_after};
@@ -17,12 +17,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// One of this number of ACKs passes (`TCPACK_SUPP_RATIO`).
+    /// One ACK passes for each group of this many ACKs (`TCPACK_SUPP_RATIO`).
     #[schemars(range(min = 1))]
     pub ratio: u32,
-    /// The time after the first ACK at which the newest leaves (`TCPACK_DELAY_TIME`).
+    /// The maximum time for which ACKs are held, counted from the first held ACK
+    /// (`TCPACK_DELAY_TIME`).
     pub delay: Duration,
-    /// How many flows can have an ACK held (`TCPACK_INFO_MAXNUM`).
+    /// The maximum number of flows with a held ACK (`TCPACK_INFO_MAXNUM`).
     pub flows: u32,
 }
 
@@ -54,15 +55,15 @@ impl Settings for Config {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Dhd {
     config: Config,
-    /// ACKs that the held one replaces.
+    /// The number of ACKs that the held ACK replaces.
     held: u32,
     newest: u32,
 }
 
 impl Rule for Dhd {
     fn decide(&mut self, now: Instant, segment: AckHeader, holds: bool) -> Fate {
-        // The driver does not inspect options, and distinguishes PSH from unknown ones. The header
-        // of a pure ACK does not distinguish them.
+        // The driver does not inspect options, but it inspects PSH. [`AckHeader`] does not
+        // distinguish PSH from unknown options.
         if !segment.is_pure || segment.ecn != 0 || segment.has_other_content || self.config.ratio == 1 {
             return Fate::Overtakes;
         }

@@ -1,19 +1,19 @@
-//! One ACK for several, without loss of information.
+//! One ACK replaces several, without loss of information.
 //!
-//! An ACK is held only if a later one can carry all of its information: it acknowledges new data,
-//! and has no SACK option, no other ECN flags than the previous ACK, and no content unknown to the
-//! thinner. All other packets pass immediately.
+//! An ACK is held only if a later one can carry all of its information: it acknowledges new data
+//! and has no SACK option. Its ECN flags equal those of the previous ACK, and it has no content
+//! unknown to the thinner. All other packets pass immediately.
 
 use super::{Fate, Rule, Settings};
 use acklab_base::{AckHeader, Duration, Instant, is_after};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One ACK for several.
+/// The settings of `every`: one ACK replaces several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// One of this number of ACKs passes.
+    /// One ACK passes for each group of this many ACKs.
     #[schemars(range(min = 1))]
     pub acks: u32,
     /// The maximum time for which an ACK is held.
@@ -48,7 +48,7 @@ pub(crate) struct Every {
     config: Config,
     /// The number and the ECN flags of the newest segment.
     last: Option<(u32, u8)>,
-    /// ACKs since the last one that passed.
+    /// The number of ACKs since the last ACK that passed.
     held: u32,
 }
 

@@ -1,6 +1,6 @@
 //! The registry of thinners.
 //!
-//! A rule is a file with its [`Settings`] and its [`Rule`], and one line in the list below.
+//! A rule is a file with its [`Settings`] and its [`Rule`], and one entry in the list below.
 
 use super::{Fate, Rule, Settings, delegate_rule};
 use acklab_base::{AckHeader, Instant, Opening};
@@ -17,15 +17,17 @@ acklab_base::registry! {
     #[derive(Clone, Debug)]
     strategies pub(super) FlowRule: Rule;
 
-    /// ACKs with additional information are never held.
+    /// Holds ACKs until `acks` have arrived or `hold` has passed. ACKs with additional information
+    /// are never held.
     "every" => Every(super::every::Config),
-    /// Samsung's driver for SCSC: by the rate of the flow, none for the first 512 ACKs
-    /// (`drivers/net/wireless/scsc/netif.c`).
+    /// Samsung's driver for SCSC: the number of removed ACKs depends on the rate of the flow, and
+    /// the first 512 ACKs pass (`drivers/net/wireless/scsc/netif.c`).
     "scsc" => Scsc(super::scsc::Config),
-    /// Broadcom's driver dhd in its hold mode: three ACKs or 10 ms (`dhd_tcpack_hold` in
-    /// `dhd_ip.c`).
+    /// Broadcom's driver dhd in its hold mode: holds ACKs until three have arrived or 10 ms have
+    /// passed (`dhd_tcpack_hold` in `dhd_ip.c`).
     "dhd" => Dhd(super::dhd::Config),
-    /// Unisoc's driver for SC2355: twelve ACKs or 5 ms (`tcp_ack.c`).
+    /// Unisoc's driver for SC2355: holds ACKs until twelve have arrived or 5 ms have passed
+    /// (`tcp_ack.c`).
     "unisoc" => Unisoc(super::unisoc::Config),
 }
 

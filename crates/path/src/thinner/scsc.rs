@@ -1,12 +1,13 @@
 //! ACK suppression in Samsung's driver for SCSC: `slsi_netif_tcp_ack_suppression_pkt` in
 //! `drivers/net/wireless/scsc/netif.c` (2020 and 2022).
 //!
-//! A flow is thinned from its SYN on, by the rate at which it acknowledges, measured every 500 ms.
-//! Without this monitor of throughput (`tcp_ack_suppression_monitor`, on by default), one of 16
-//! ACKs passes, or the first after 16 ms, and only if the receive window is large. Duplicates,
-//! SACK, ECE, PSH and data are never held. Nor are ACKs for more than two segments, such as delayed
-//! ACKs. The first 512 ACKs are not held either, also after each SACK, so that all of them clock
-//! slow start and recovery. With the monitor, the timer restarts with each held ACK.
+//! The driver removes ACKs of a flow whose SYN it has seen. How many it removes depends on the
+//! acknowledged rate, measured every 500 ms. Without this monitor of throughput
+//! (`tcp_ack_suppression_monitor`, on by default), one of 16 ACKs passes, or the first after 16 ms.
+//! ACKs are then held only if the receive window is large. Duplicates, SACK, ECE, PSH, data, and
+//! ACKs for more than two segments (such as delayed ACKs) are never held. The first 512 ACKs of a
+//! flow, and the first 512 after each SACK, are not held either, so that they clock slow start and
+//! recovery. With the monitor, the timer restarts with each held ACK.
 //!
 //! Not modelled: the limit of sixteen flows.
 
@@ -19,28 +20,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Suppress by the rate (`tcp_ack_suppression_monitor`).
+    /// If `true`, the number of removed ACKs depends on the measured rate
+    /// (`tcp_ack_suppression_monitor`).
     pub monitor: bool,
-    /// Without the monitor, one of this number of ACKs passes (`tcp_ack_suppression_max`).
+    /// Without the monitor, one ACK passes for each group of this many ACKs
+    /// (`tcp_ack_suppression_max`).
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// Without the monitor, no ACK is held that arrives this long after the last that passed, and
-    /// none is held for longer (`tcp_ack_suppression_timeout`).
+    /// Without the monitor, an ACK is not held if it arrives this long after the last ACK that
+    /// passed, and no ACK is held for longer (`tcp_ack_suppression_timeout`).
     pub hold: Duration,
-    /// Without the monitor, no ACK is held while the receive window is smaller
+    /// Without the monitor, no ACK is held while the receive window is smaller than this
     /// (`tcp_ack_suppression_rcv_window`).
     pub least_window: Bytes,
-    /// One of this number of ACKs passes above 100 Mbps
+    /// Above 100 Mbps, one ACK passes for each group of this many ACKs
     /// (`tcp_ack_suppression_rate_very_high_acks`).
     #[schemars(range(min = 1))]
     pub very_high_acks: u32,
-    /// One of this number of ACKs passes from 20 Mbps on (`tcp_ack_suppression_rate_high_acks`).
+    /// From 20 Mbps on, one ACK passes for each group of this many ACKs
+    /// (`tcp_ack_suppression_rate_high_acks`).
     #[schemars(range(min = 1))]
     pub high_acks: u32,
-    /// One of this number of ACKs passes from 1 Mbps on (`tcp_ack_suppression_rate_low_acks`).
+    /// From 1 Mbps on, one ACK passes for each group of this many ACKs
+    /// (`tcp_ack_suppression_rate_low_acks`).
     #[schemars(range(min = 1))]
     pub low_acks: u32,
-    /// The time after the last ACK at which the newest leaves
+    /// With the monitor, the held ACK leaves this long after the last ACK was held
     /// (`tcp_ack_suppression_rate_very_high_timeout` and the others).
     pub timeout: Duration,
     /// ACKs of a flow that pass before any is held (`tcp_ack_suppression_slow_start_acks`).
@@ -100,8 +105,8 @@ impl Settings for Config {
     }
 }
 
-/// Rates in Mbps from which on more is suppressed (`tcp_ack_suppression_rate_very_high`, `_high`,
-/// `_low`).
+/// Rates in Mbps from which on more ACKs are removed (`tcp_ack_suppression_rate_very_high`,
+/// `_high`, `_low`).
 const VERY_HIGH: u64 = 100;
 const HIGH: u64 = 20;
 const LOW: u64 = 1;
@@ -111,16 +116,17 @@ const MAX_SHIFT: u8 = 14;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scsc {
     config: Config,
-    /// The options of the SYN. Without it no ACK is held.
+    /// The options of the SYN. Without a SYN, no ACK is held.
     opening: Option<Opening>,
     newest: Option<u32>,
-    /// ACKs that the held one replaces.
+    /// The number of ACKs that the held ACK replaces.
     held: u32,
-    /// The number of ACKs that have passed since the start or a SACK, while all pass.
+    /// The number of ACKs that have passed since the start or the last SACK. `None` once ACKs may
+    /// be held.
     passes_first: Option<u32>,
-    /// When an ACK last passed.
+    /// The time at which the last ACK passed.
     passed_at: Option<Instant>,
-    /// One of this number of ACKs passes; zero passes all.
+    /// One ACK passes for each group of this many ACKs. If it is zero, all ACKs pass.
     maximum: u32,
     monitor: Monitor,
 }
@@ -161,8 +167,8 @@ fn receive_window(window: u16, opening: Opening) -> u64 {
 }
 
 impl Scsc {
-    /// Returns how many ACKs one replaces at this rate, so that it acknowledges at most a fifth of
-    /// the receive window.
+    /// Returns the maximum number of ACKs that one ACK replaces at this rate. The ACK then
+    /// acknowledges at most a fifth of the receive window.
     fn max_replaced(&self, rate: u64, window: u16, opening: Opening) -> u32 {
         let acks = match rate {
             VERY_HIGH.. => self.config.very_high_acks,
@@ -224,7 +230,7 @@ impl Rule for Scsc {
         let may_hold = self.may_hold(now, segment, opening);
         self.newest = Some(segment.ack);
         self.held = if holds { self.held + 1 } else { 1 };
-        // The first held ACK never counts as enough.
+        // If no ACK is held, this one is held for any maximum.
         if !may_hold || holds && self.held >= self.maximum {
             self.passed_at = Some(now);
             return Fate::Passes;

@@ -1,13 +1,14 @@
 //! ACK suppression in Unisoc's driver for SC2355: `tcp_ack.c`, with the numbers of `tcp_ack.h`. An
 //! older version held ACKs for 10 ms.
 //!
-//! Segments with options besides timestamps, and ACKs whose window is small, replace the held one
-//! and leave immediately; the next ACK then leaves too. An ACK that repeats a number is held as any
-//! other, and one that is older than the newest is removed.
+//! Segments with options besides timestamps, and ACKs whose window is small, replace the held ACK
+//! and leave immediately. The next ACK then leaves immediately, too. An ACK that repeats a number
+//! is held like any other ACK. An ACK that is older than the newest ACK is removed.
 //!
-//! Not modelled: data with PSH that the station receives let the ACK for them pass immediately,
-//! which requires inspection of the other direction; the driver has 32 entries for flows, and holds
-//! while an ACK of the flow waits in its own queue for the bus.
+//! Three properties of the driver are not modelled. If the station receives data with PSH, their
+//! ACK passes immediately, which requires inspection of the other direction. The driver has 32
+//! entries for flows. It also holds ACKs while an ACK of the flow waits in the driver's queue for
+//! the bus.
 
 use super::{Fate, Rule, Settings};
 use acklab_base::{AckHeader, Duration, Instant, Opening, is_after};
@@ -18,13 +19,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// One of this number of ACKs passes (`SPRDWL_TCP_ACK_DROP_CNT`).
+    /// One ACK passes for each group of this many ACKs (`SPRDWL_TCP_ACK_DROP_CNT`).
     #[schemars(range(min = 1))]
     pub acks: u32,
-    /// The time after the first ACK at which the newest leaves (`sprdwl_tcp_ack_handle`).
+    /// The maximum time for which ACKs are held, counted from the first held ACK
+    /// (`sprdwl_tcp_ack_handle`).
     pub hold: Duration,
     /// ACKs with a smaller window are not held (`MIN_WIN`, in KB). Without a window scale, which
-    /// the driver reads from SYN, none is held.
+    /// the driver reads from the SYN, no ACK is held.
     pub least_window: u32,
 }
 
@@ -54,7 +56,7 @@ pub(crate) struct Unisoc {
     config: Config,
     window_shift: u8,
     newest: Option<u32>,
-    /// ACKs since the last one that passed; at `acks` the next passes.
+    /// The number of ACKs since the last ACK that passed. At `acks`, the next ACK passes.
     held: u32,
 }
 
@@ -73,7 +75,7 @@ impl Rule for Unisoc {
             return Fate::Overtakes;
         }
         let Some(newest) = self.newest else {
-            // The first creates an entry, and the driver does not inspect it further.
+            // The first ACK creates an entry. The driver does not inspect this ACK further.
             self.newest = Some(segment.ack);
             return Fate::Passes;
         };

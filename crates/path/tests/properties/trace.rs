@@ -33,8 +33,8 @@ impl Datagram for Packet {
     }
 }
 
-/// Checks that any text is refused in one line, or serves packets in order, at most as many as it
-/// has opportunities.
+/// Checks that any text is either refused with a message of one line, or serves packets in order.
+/// It serves at most as many packets as it has opportunities.
 ///
 /// # Panics
 /// If the property fails.
@@ -69,8 +69,8 @@ pub(crate) fn traces_are_served_or_refused(octets: &[u8]) {
             assert!(served - at_once <= opportunities, "{served} packets in {opportunities}");
         }
     }
-    // Each packet takes an opportunity, and each period has at least one. After the last instant,
-    // nothing leaves.
+    // Each packet takes an opportunity, and each period has at least one opportunity. After the
+    // last instant, no packet leaves.
     let last = text.split_whitespace().filter_map(|word| word.parse::<u64>().ok()).max().unwrap_or(0);
     let is_in_time = last.saturating_mul(PACKETS + 1) < u64::MAX / 1_000_000;
     assert!(served == PACKETS || !is_in_time, "{served} packets leave in the end");

@@ -5,7 +5,7 @@ use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An access category. Without QoS all frames are best effort.
+/// An access category. Without QoS, all frames are best effort.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Category {
@@ -40,8 +40,8 @@ impl Category {
         }
     }
 
-    /// Returns the codepoint of this category alone: EF (RFC 3246), AF41 (RFC 2597), DF (RFC 2474)
-    /// and CS1 (RFC 4594).
+    /// Returns a codepoint that maps to this category: EF (RFC 3246), AF41 (RFC 2597), DF (RFC
+    /// 2474) and CS1 (RFC 4594).
     #[must_use]
     pub const fn dscp(self) -> u8 {
         match self {
@@ -75,19 +75,20 @@ impl Category {
     }
 }
 
-/// How failures and successes change the contention window.
+/// The policy by which failures and successes change the contention window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
-    /// Doubled on failure, back to CWmin on success (10.3.3).
+    /// The window is doubled on failure, and reset to CWmin on success (10.3.3).
     #[default]
     Standard,
-    /// Doubled on failure, halved on success: CWmin follows the contention (Kim et al., VTC 2006,
-    /// Figure 9).
+    /// The window is doubled on failure and halved on success, so that it follows the contention
+    /// (Kim et al., VTC 2006, Figure 9).
     Mimd,
 }
 
-/// Overrides of the EDCA parameters of one category. Absent values are those of the standard.
+/// Overrides of the EDCA parameters of one category. Absent values have the default of the
+/// standard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Overrides {

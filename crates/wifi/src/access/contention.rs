@@ -30,16 +30,16 @@ struct Lane {
     cca: Duration,
     /// Slots counted in all past idle periods.
     counted: u64,
-    /// When the first slot of this idle period begins; none while the medium is busy.
+    /// The start of the first slot of this idle period. `None` while the medium is busy.
     start: Option<Instant>,
     /// The waiting EDCAFs with the counts at which they are due.
     waiting: BinaryHeap<Reverse<(u64, EdcafId)>>,
 }
 
-/// The backoff of an EDCAF whose first slot begins at another instant than its lane's. It is
-/// counted separately until the medium is next busy. This happens after a transmission without a
-/// response, because the EDCAF waits for the timeout and others wait for EIFS. Some dialects also
-/// require it.
+/// The backoff of an EDCAF whose first slot does not begin with a slot of its lane. It is counted
+/// separately until the medium is next busy. This case occurs after a transmission without a
+/// response: the EDCAF waits for the timeout, and the other EDCAFs wait for EIFS. Some dialects
+/// also require it.
 #[derive(Clone, Copy, Debug)]
 struct DetachedBackoff {
     edcaf: EdcafId,
@@ -48,16 +48,17 @@ struct DetachedBackoff {
     slots: u64,
 }
 
-/// How the reception of a transmission ends at a view of the medium: the parameter of
-/// PHY-RXEND.indication (8.3.5.13).
+/// The result of a reception at a view of the medium: the parameter of PHY-RXEND.indication
+/// (8.3.5.13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RxEnd {
-    /// The nodes there have decoded or sent it. An earlier error no longer counts (10.3.2.3.7).
+    /// The nodes of the view have decoded or sent the transmission. An earlier error has no further
+    /// effect (10.3.2.3.7).
     Correct,
-    /// The nodes there have not detected its preamble, only its energy.
+    /// The nodes of the view have detected only the energy of the transmission, not its preamble.
     Undetected,
-    /// The nodes there could not decode it. Once the medium is idle they defer for EIFS, which is
-    /// longer than AIFS by this time.
+    /// The nodes of the view could not decode the transmission. Once the medium is idle, they defer
+    /// for EIFS, which is longer than AIFS by this time.
     Erroneous(Duration),
 }
 
@@ -70,11 +71,11 @@ struct View {
     /// The end of the last erroneous reception within this busy period, and the time by which nodes
     /// here defer longer than AIFS because of it.
     erroneous: Option<(Instant, Duration)>,
-    /// The network allocation vector (NAV): the medium is reserved until then (10.3.2.4).
+    /// The network allocation vector (NAV): the medium is reserved until this instant (10.3.2.4).
     nav: Instant,
     /// The initiator whose frame set the NAV.
     nav_holder: Option<usize>,
-    /// When the NAV is reset unless a PPDU begins before.
+    /// The time at which the NAV is reset unless a PPDU begins before.
     nav_reset: Option<Instant>,
     lanes: Vec<LaneId>,
 }
@@ -92,7 +93,7 @@ pub(crate) struct Contention {
     /// Views whose NAV may be reset, with the instants.
     nav_resets: Vec<(Instant, usize)>,
     /// EDCAFs that will transmit although the medium has just become busy, because they cannot
-    /// sense it in time, and the instants at which they transmit.
+    /// sense this in time. Each has the instant of its transmission.
     committed: Vec<(Instant, EdcafId)>,
 }
 
@@ -194,7 +195,7 @@ impl Contention {
         self.detached.push(DetachedBackoff { edcaf, lane, start, slots });
     }
 
-    /// Returns when the next EDCAF transmits, if the medium stays as it is.
+    /// Returns when the next EDCAF transmits, if the state of the medium does not change.
     pub(crate) fn due(&self) -> Option<Instant> {
         let lanes = self.lanes.iter().filter_map(|lane| lane.due(self.slot)).min();
         let has_others = !(self.detached.is_empty() && self.committed.is_empty() && self.nav_resets.is_empty());
@@ -215,7 +216,7 @@ impl Contention {
         Some(backoff.start + self.slot * backoff.slots)
     }
 
-    /// Takes all EDCAFs that transmit now.
+    /// Removes all EDCAFs that transmit now, and appends them to `due`.
     pub(crate) fn take_due(&mut self, now: Instant, due: &mut Vec<EdcafId>) {
         due.clear();
         for lane in &mut self.lanes {
@@ -297,15 +298,15 @@ impl Contention {
         self.detached = detached;
     }
 
-    /// Returns since when the medium, including the NAV, is idle at `view`, or `None` while it is
-    /// busy.
+    /// Returns the instant from which the medium, including the NAV, is idle at `view`. Returns
+    /// `None` while the medium is busy.
     pub(crate) fn idle_from(&self, view: usize) -> Option<Instant> {
         let view = &self.views[view];
         (view.heard == 0).then(|| view.idle_from.max(view.nav))
     }
 
-    /// Sets the NAV at `view` for an exchange of `holder`, unless the NAV already ends later. It is
-    /// reset at `reset` if no PPDU begins before.
+    /// Sets the NAV at `view` for an exchange of `holder`, unless the NAV already ends later. The
+    /// NAV is reset at `reset` if no PPDU begins before.
     pub(crate) fn reserve(&mut self, view: usize, until: Instant, holder: usize, reset: Option<Instant>) {
         let sensed = &mut self.views[view];
         if until <= sensed.nav {
@@ -316,7 +317,7 @@ impl Contention {
     }
 
     /// Returns `true` if the NAV at `view` forbids a CTS to `initiator`. A NAV set by `initiator`
-    /// itself does not (10.3.2.9, 10.23.2.4).
+    /// does not forbid a CTS (10.3.2.9, 10.23.2.4).
     pub(crate) fn forbids_cts(&self, view: usize, now: Instant, initiator: usize) -> bool {
         let view = &self.views[view];
         now < view.nav && view.nav_holder != Some(initiator)
@@ -346,7 +347,7 @@ impl Contention {
         sensed.heard -= 1;
         match end {
             RxEnd::Erroneous(extra) => sensed.erroneous = Some((now, extra)),
-            // Of transmissions that end together, an erroneous one takes precedence.
+            // If several transmissions end at one instant, an erroneous one takes precedence.
             RxEnd::Correct => sensed.erroneous = sensed.erroneous.filter(|(ended, _)| *ended == now),
             RxEnd::Undetected => {}
         }

@@ -6,8 +6,9 @@ use acklab_base::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A set of EDCA parameters. The sets differ in TXOP limits; `hostapd` also differs in the access
-/// point's own parameters. CWmin and CWmax are those of OFDM, as all PHYs with QoS have here.
+/// A set of EDCA parameters. The sets differ in TXOP limits. With `hostapd`, the access point also
+/// uses parameters that differ from those of the stations. CWmin and CWmax are the values of OFDM,
+/// because in this model every PHY with QoS has them.
 ///
 /// | | background | best effort | video | voice |
 /// |---|---|---|---|---|
@@ -19,8 +20,8 @@ use serde::{Deserialize, Serialize};
 /// | access point of `hostapd` | 0 | CWmax 63; 0 | AIFSN 1; 3.0 | AIFSN 1; 1.5 |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum EdcaSet {
-    /// ns-3's (`WifiMac::ConfigureDcf`): the limits of 802.11-2016 for video and voice, none for
-    /// the others.
+    /// ns-3's (`WifiMac::ConfigureDcf`): the limits of 802.11-2016 for video and voice, and no
+    /// limits for the other categories.
     #[default]
     #[serde(rename = "ns3")]
     Ns3,
@@ -33,7 +34,7 @@ pub enum EdcaSet {
     Ieee2016,
     /// The access point uses the transmit queue parameters of hostapd's defaults
     /// (`hostapd_config_defaults`: `tx_queue`). The stations use the parameters that it announces
-    /// (`wmm_ac_params`), which are those of 802.11-2012.
+    /// (`wmm_ac_params`), which are the parameters of 802.11-2012.
     #[serde(rename = "hostapd")]
     Hostapd,
 }

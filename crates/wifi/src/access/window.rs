@@ -16,7 +16,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Returns a window of CWmin of these parameters.
+    /// Returns a window of size CWmin.
     #[must_use]
     pub const fn new(parameters: &Parameters) -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Window {
         }
     }
 
-    /// Returns the current window: backoffs are drawn from 0 to this.
+    /// Returns the current window: backoffs are drawn from 0 to this value.
     #[must_use]
     pub const fn get(&self) -> u16 {
         self.now
@@ -47,8 +47,9 @@ impl Window {
         self.now = doubled(self.now, self.maximum);
     }
 
-    /// Adapts the window after a frame was given up (10.3.3: it returns to CWmin when a retry
-    /// counter reaches its limit). With `resets_mimd`, this also applies to [`Control::Mimd`].
+    /// Adapts the window after a frame was given up: the window is reset to CWmin when a retry
+    /// counter reaches its limit (10.3.3). With `resets_mimd`, this also applies to
+    /// [`Control::Mimd`].
     pub const fn give_up(&mut self, resets_mimd: bool) {
         if resets_mimd || matches!(self.control, Control::Standard) {
             self.now = self.minimum;

@@ -10,9 +10,9 @@ use std::collections::VecDeque;
 /// Packets that have passed a hop.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals<D> {
-    /// Packets with the node where they leave the cell.
+    /// Packets, each with the node at which it leaves the cell.
     delivered: VecDeque<(usize, D)>,
-    /// Packets at the access point with the station to which they are relayed.
+    /// Packets at the access point, each with the station to which it is relayed.
     relayed: Vec<(usize, D)>,
 }
 
@@ -41,7 +41,8 @@ impl<D: Datagram> Arrivals<D> {
     }
 }
 
-/// Passes packets up at the node `at`. The decompressor observes uncompressed TCP ACKs.
+/// Delivers packets to the layers above the MAC at the node `at`. The decompressor observes
+/// uncompressed TCP ACKs.
 pub(super) fn pass_up<D: Packet>(
     arrivals: &mut Arrivals<D>,
     distribution: &Distribution,

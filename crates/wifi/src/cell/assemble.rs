@@ -62,8 +62,8 @@ impl<D: Packet> Cell<D> {
         Some(data)
     }
 
-    /// Assembles an aggregate: frames to retransmit first, then new ones, within the window
-    /// (10.25.6.5), `maximum` octets and the limit of frames.
+    /// Assembles an aggregate: frames to retransmit first, then new frames. The aggregate is
+    /// limited by the window (10.25.6.5), by `maximum` octets, and by the maximum number of frames.
     fn assemble_aggregate(
         &mut self,
         now: Instant,
@@ -114,8 +114,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Assigns the next sequence number to the packet at the head of the queue, or to several in an
-    /// A-MSDU.
+    /// Assigns the next sequence number to the packet at the head of the queue, or to an A-MSDU of
+    /// several packets.
     pub(super) fn next_mpdu(&mut self, now: Instant, id: TxqId) -> Option<()> {
         self.drop_expired(now, id);
         let (arrived, first) = self.take(now, id)?;

@@ -32,21 +32,22 @@ pub(super) struct Txq<D> {
     pub(super) rate: RateControl,
     /// The number of consecutive failures of the next PPDU.
     pub(super) attempt: u32,
-    /// Failures of its first frame without RTS: the short retry count of the MSDU (10.3.4.4).
+    /// The number of failures of the first frame without RTS: the short retry count of the MSDU
+    /// (10.3.4.4).
     pub(super) short_retries: u8,
-    /// Failures of its first frame behind RTS: the long retry count of the MSDU.
+    /// The number of failures of the first frame after RTS: the long retry count of the MSDU.
     pub(super) long_retries: u8,
     /// `true` if the queue is among the ready queues of its EDCAF.
     pub(super) is_ready: bool,
-    /// `true` if its sender is absent, or its receiver has announced an absence.
+    /// `true` if the sender of the queue is absent, or the receiver has announced an absence.
     pub(super) is_paused: bool,
     /// Packets that wait or are unacknowledged.
     pub(super) occupancy: Occupancy,
     /// The state of TCP/HACK, if it is enabled and the peer has a queue to this node in the same
     /// category.
     pub(super) hack: Option<Box<End<D>>>,
-    /// The queue of the peer to this node: response frames to its frames carry TCP ACKs of this
-    /// queue.
+    /// The queue from the peer to this node. Responses to frames of that queue carry TCP ACKs of
+    /// this queue.
     pub(super) reverse: Option<TxqId>,
 }
 
@@ -74,20 +75,21 @@ pub(super) struct Edcaf {
     pub(super) occupancy: Occupancy,
     pub(super) length: QueueLength,
     pub(super) lengths: Option<Vec<(Instant, u64)>>,
-    /// Consecutive failures of frames without RTS: SSRC, with QoS QSRC of the category (10.3.4.4).
+    /// The number of consecutive failures of frames without RTS: SSRC without QoS, and QSRC of the
+    /// category with QoS (10.3.4.4).
     pub(super) short_retries: u8,
-    /// Consecutive failures of frames behind RTS: SLRC, or QLRC.
+    /// The number of consecutive failures of frames after RTS: SLRC without QoS, and QLRC with QoS.
     pub(super) long_retries: u8,
 }
 
 /// The state of an EDCAF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
-    /// It has nothing to send. Its backoff ends, or ended, at this count of its lane.
+    /// The EDCAF has nothing to send. Its backoff ends, or ended, at this count of its lane.
     Idle(u64),
-    /// It waits for the medium.
+    /// The EDCAF waits for the medium.
     Waiting,
-    /// Its transmission opportunity is in progress.
+    /// The transmission opportunity of the EDCAF is in progress.
     Sending,
 }
 
@@ -146,7 +148,7 @@ impl<D: Datagram> Backlog<D> {
         verdict
     }
 
-    /// Returns the packets that count towards the limit of a queue.
+    /// Returns the packets that are compared with the limit of a queue.
     #[inline]
     fn counted(&self, id: TxqId) -> Occupancy {
         let txq = &self.txqs[id];
@@ -168,7 +170,7 @@ impl<D: Datagram> Backlog<D> {
         }
     }
 
-    /// Removes packets that have been acknowledged or given up from the occupancy.
+    /// Subtracts packets that have been acknowledged or given up from the occupancy.
     pub(super) fn let_go(&mut self, now: Instant, id: TxqId, packets: u64, bytes: Bytes, window: &Range<Instant>) {
         if packets == 0 {
             return;
@@ -203,8 +205,8 @@ impl<D: Datagram> Backlog<D> {
         }
     }
 
-    /// Adds a queue whose exchange has failed to the ready queues of its EDCAF: first, or after all
-    /// others.
+    /// Adds a queue whose exchange has failed to the ready queues of its EDCAF: before or after all
+    /// other queues, depending on the dialect.
     pub(super) fn make_ready_after_failure(&mut self, now: Instant, id: TxqId, at_front: bool) {
         if at_front {
             return self.make_ready(id, true);
@@ -212,7 +214,7 @@ impl<D: Datagram> Backlog<D> {
         let txq = &self.txqs[id];
         if !txq.is_ready && !txq.is_paused && (self.has_more(id) || self.txqs[id].originator.must_request) {
             self.txqs[id].is_ready = true;
-            // The queue is ordered as if its first packet had just been enqueued.
+            // The position of the queue is chosen as if its first packet had just been enqueued.
             self.edcafs[self.txqs[id].edcaf].ready.put(id, now, false);
         }
     }

@@ -1,7 +1,7 @@
 //! Transmission of beacons by the access point (11.1.2).
 //!
-//! A beacon is sent at the lowest basic rate when the medium has been idle for PIFS after the
-//! beacon fell due. It elicits no response.
+//! A beacon is sent at the lowest basic rate once the medium has been idle for PIFS after the
+//! scheduled time of the beacon. It elicits no response.
 
 use super::exchange::{Arrived, Data, Exchange, FrameKind, Phase, Response};
 use super::{ACCESS_POINT, Cell, TxqId};
@@ -16,9 +16,9 @@ pub(super) struct Beacons {
     due: Instant,
 }
 
-/// Octets of a beacon with the elements that every access point sends: header 24, timestamp,
-/// interval and capabilities 12, SSID of 8 octets 10, rates 10, DS parameters 3, TIM 6, country 8,
-/// ERP 3, and FCS 4 (9.3.3.2).
+/// The size of a beacon with the elements that every access point sends, in octets: header 24,
+/// timestamp, interval and capabilities 12, SSID of 8 octets 10, rates 10, DS parameters 3, TIM 6,
+/// country 8, ERP 3, and FCS 4 (9.3.3.2).
 const OCTETS: Bytes = Bytes(80);
 
 impl Beacons {

@@ -4,8 +4,8 @@ use crate::access::EdcafId;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// A frame queue for one peer and category: mac80211's txq, with both sides of its Block ACK
-/// agreement.
+/// The ID of a frame queue for one peer and category. Such a queue corresponds to mac80211's txq,
+/// and contains the state of both sides of its Block ACK agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TxqId(pub(super) u32);
 

@@ -1,5 +1,5 @@
-//! The capacity of a cell: the mean cycle of one saturated sender, alone on the medium and without
-//! errors.
+//! The capacity of a cell: the mean cycle of one saturated sender if no other node sends and no
+//! errors occur.
 
 use super::exchange::Response;
 use super::{ACCESS_POINT, Cell, TxqId};
@@ -13,10 +13,10 @@ use acklab_base::{Bytes, Duration};
 /// opportunity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycle {
-    /// Octets of the packets that it delivers.
+    /// Octets of the packets that are delivered in one cycle.
     pub octets: Bytes,
-    /// Its duration. For packets that the access point relays, the time of these octets on both
-    /// hops.
+    /// The duration of the cycle. If the access point relays the packets, the sum of the times of
+    /// both hops.
     pub time: Duration,
 }
 
@@ -29,9 +29,9 @@ impl Cycle {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Returns the mean cycle of `from` if it always has packets of `packet` octets for `to`. Rate
-    /// control that adapts counts as its fastest mode. Returns `None` if [`carry`](Self::carry) was
-    /// not called for this direction and category.
+    /// Returns the mean cycle of `from` if it always has packets of `packet` octets for `to`.
+    /// Adaptive rate control is assumed to use its fastest mode. Returns `None` if
+    /// [`carry`](Self::carry) was not called for this direction and category.
     #[must_use]
     pub fn cycle(&self, from: usize, to: usize, category: Category, packet: Bytes) -> Option<Cycle> {
         let category = if self.rules.has_qos { category } else { Category::BestEffort };
@@ -70,7 +70,7 @@ impl<D: Packet> Cell<D> {
     }
 
     fn mean_backoff(&self, parameters: &Parameters) -> Duration {
-        // Nothing fails, so that `mimd` halves the window to its floor.
+        // No transmission fails, so `mimd` halves the window to its lower limit.
         let window = match parameters.cw_control {
             Control::Standard => parameters.cw_min,
             Control::Mimd => parameters.floor(),
@@ -78,8 +78,8 @@ impl<D: Packet> Cell<D> {
         self.rules.timing.slot * (self.rules.backoffs(window) - 1) / 2
     }
 
-    /// Returns the longest exchange that takes at most `left`. The first one may exceed it with a
-    /// single frame.
+    /// Returns the exchange with the most frames that takes at most `left`. The first exchange of a
+    /// transmission opportunity may exceed `left` with a single frame.
     fn full_exchange(&self, mode: Mode, packet: Bytes, left: Option<Duration>, is_first: bool) -> Option<FullExchange> {
         let rules = &self.rules;
         let (packets_of_mpdu, mpdu) = self.full_mpdu(packet);

@@ -27,8 +27,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Takes the next frame from its queue and starts contention, because the MAC has nothing else
-    /// to send.
+    /// Removes the next frame from its queue and starts contention, because the MAC has nothing
+    /// else to send.
     fn take_frame(&mut self, now: Instant, id: EdcafId) {
         if let Some(txq) = self.backlog.edcafs[id].ready.first()
             && self.backlog.txqs[txq].originator.is_empty()
@@ -41,7 +41,7 @@ impl<D: Packet> Cell<D> {
 
     /// Ends the transmission opportunity, whether or not the last exchange succeeded. The EDCAF
     /// draws the backoff before its next opportunity, and counts it down even if it has nothing to
-    /// send (10.3.4.3). `timeout` is the instant at which it detects that no response frame
+    /// send (10.3.4.3). `timeout` is the instant at which the EDCAF detects that no response frame
     /// arrives.
     pub(super) fn end_txop(&mut self, now: Instant, id: EdcafId, timeout: Option<Instant>) {
         let slots = self.draw_backoff(now, id);
@@ -87,8 +87,8 @@ impl<D: Packet> Cell<D> {
         self.contenders.put_back(winners);
     }
 
-    /// Handles an internal collision, which a higher category of the same node wins. This EDCAF
-    /// backs off as after a failure on the air. The retry counters of the EDCAF and of its next
+    /// Handles an internal collision that a higher category of the same node wins. This EDCAF then
+    /// backs off as after a failed transmission. The retry counters of the EDCAF and of its next
     /// frame increase by one (10.22.2.11.1 of 802.11-2016).
     fn collide_internally(&mut self, now: Instant, id: EdcafId) {
         let node = self.backlog.edcafs[id].node;

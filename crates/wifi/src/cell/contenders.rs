@@ -8,7 +8,7 @@ use acklab_base::random::Stream;
 #[derive(Clone, Debug)]
 pub(super) struct Contenders {
     waiting: u32,
-    /// When the first of the waiting EDCAFs began to wait.
+    /// The instant at which the first of the waiting EDCAFs began to wait.
     since: Instant,
     backoffs: Stream,
     /// Reused memory.
@@ -43,7 +43,7 @@ impl Contenders {
         self.since
     }
 
-    /// Returns a backoff of fewer than `slots` slots (10.3.3).
+    /// Returns a random backoff from 0 to `slots` − 1 slots (10.3.3).
     pub(super) fn draw(&mut self, slots: u64) -> u64 {
         self.backoffs.below(slots)
     }

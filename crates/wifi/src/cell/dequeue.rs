@@ -1,4 +1,5 @@
-//! Packets leave the queues: for a frame, dropped by the queue discipline, or expired.
+//! Packets leave the queues: they are put into a frame, are dropped by the queue discipline, or
+//! expire.
 
 use super::{Cell, TxqId};
 use crate::originator::Mpdu;
@@ -7,8 +8,8 @@ use acklab_base::{Duration, Instant};
 use acklab_path::queue::HeadDrops;
 
 impl<D: Packet> Cell<D> {
-    /// Takes a packet from the queue. Reports the packets that the queue discipline drops before
-    /// it.
+    /// Removes a packet from the queue and returns it. Reports the packets that the queue
+    /// discipline drops before it.
     pub(super) fn take(&mut self, now: Instant, id: TxqId) -> Option<(Instant, D)> {
         let mut dropped = HeadDrops::default();
         let taken = self.backlog.txqs[id].buffer.take(now, &mut dropped);

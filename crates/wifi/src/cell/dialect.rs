@@ -2,8 +2,9 @@
 //! value per behaviour, with its source.
 //!
 //! The machine evaluates these rules and does not depend on the implementation that it imitates. A
-//! [`Dialect`] selects a complete set of values. Functions of ns-3 are those of 3.37, and functions
-//! of ns-2 those of 2.35's `mac/mac-802_11.cc` unless another file is named.
+//! [`Dialect`] selects a complete set of values. Names of ns-3 functions refer to version 3.37.
+//! Names of ns-2 functions refer to `mac/mac-802_11.cc` of version 2.35 unless another file is
+//! named.
 
 use crate::config::{Dialect, EifsAfterCollision};
 
@@ -22,30 +23,30 @@ pub(super) struct DialectRules {
     pub(super) mimd_limit: MimdLimit,
     pub(super) durations: Durations,
     pub(super) encapsulation: Encapsulation,
-    /// `true` if the queue of a failed exchange is served first. Otherwise it waits for the other
-    /// queues of its EDCAF.
+    /// `true` if the queue of a failed exchange is served first. Otherwise, the other queues of the
+    /// EDCAF are served before it.
     pub(super) serves_failed_first: bool,
-    /// `true` if each MPDU of an aggregate is passed up when it ends. Otherwise all are passed up
-    /// at the end of the PPDU.
+    /// `true` if each MPDU of an aggregate is passed up when it ends. `false` if all MPDUs are
+    /// passed up at the end of the PPDU.
     pub(super) passes_up_each_mpdu: bool,
     /// `true` if Block ACK requests have a limit of transmissions by default.
     pub(super) limits_requests: bool,
 }
 
-/// How an idle EDCAF requests the medium.
+/// The procedure by which an idle EDCAF requests the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AccessRequest {
-    /// It backs off if the medium is busy. It transmits at the next slot if the medium was idle for
-    /// DIFS or AIFS (10.3.4.2).
+    /// The EDCAF backs off if the medium is busy. It transmits at the next slot if the medium was
+    /// idle for DIFS or AIFS (10.3.4.2).
     Standard,
     /// ns-3's `ChannelAccessManager`.
     Ns3,
-    /// It always backs off; on an idle medium, DIFS after the frame has arrived (`Mac802_11::send`
-    /// with `bugFix_timer_`).
+    /// The EDCAF always backs off. On an idle medium, the backoff begins DIFS after the frame has
+    /// arrived (`Mac802_11::send` with `bugFix_timer_`).
     AlwaysBacksOff,
 }
 
-/// When a transmission is sensed.
+/// The time at which a transmission is sensed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sensing {
     /// After aCCATime of the PHY.
@@ -65,7 +66,7 @@ pub(super) enum BackoffRange {
     BelowWindow,
 }
 
-/// When a frame leaves the queue, after which the queue discipline cannot drop it.
+/// The time at which a frame leaves the queue. Afterwards, the queue discipline cannot drop it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dequeue {
     /// When its EDCAF has won the medium.
@@ -75,31 +76,31 @@ pub(super) enum Dequeue {
     WhenFree,
 }
 
-/// How long an initiator waits for a response frame.
+/// The time for which an initiator waits for a response frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ResponseTimeout {
-    /// Until the start of the frame is due: SIFS, a slot and the preamble (10.3.2.9).
+    /// Until the response frame should have begun: SIFS, a slot and the preamble (10.3.2.9).
     Start,
-    /// Until the end of the frame is due, and twice `DSSS_MaxPropagationDelay` (`check_pktTx`,
-    /// `check_pktRTS`).
+    /// Until the response frame should have ended, plus twice `DSSS_MaxPropagationDelay`
+    /// (`check_pktTx`, `check_pktRTS`).
     End,
 }
 
 /// The interval after EIFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EifsEnd {
-    /// The first slot: EIFS replaces DIFS or AIFS (10.3.2.3.7).
+    /// The first slot follows EIFS, which replaces DIFS or AIFS (10.3.2.3.7).
     FirstSlot,
-    /// DIFS: EIFS is a NAV (`recv_timer`, `navHandler`).
+    /// DIFS follows EIFS, because EIFS is a NAV (`recv_timer`, `navHandler`).
     Difs,
 }
 
-/// Whether the senders of a collision defer for EIFS.
+/// The senders of a collision that defer for EIFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CollidingSenders {
     /// Senders do not defer, because each was transmitting.
     NeverDefer,
-    /// A sender defers if its own frame ends no later than another one: it receives the rest of the
+    /// A sender defers if its frame does not end after the other frame: it receives the rest of the
     /// other frame as an error (`recv`: `tx_active_`; `recv_timer`).
     DeferIfOutlasted,
 }
@@ -107,9 +108,9 @@ pub(super) enum CollidingSenders {
 /// The effect of a retry limit on a window under MIMD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MimdLimit {
-    /// None: Kim et al. mention successes and failures only.
+    /// No effect: Kim et al. mention successes and failures only.
     Keeps,
-    /// It returns to CWmin (`RetransmitDATA`, `RetransmitRTS`: `rst_cw`).
+    /// The window is reset to CWmin (`RetransmitDATA`, `RetransmitRTS`: `rst_cw`).
     Resets,
 }
 
@@ -175,7 +176,7 @@ impl DialectRules {
         mimd_limit: MimdLimit::Resets,
         durations: Durations::WholeFields,
         encapsulation: Encapsulation::Ns2,
-        // The MAC keeps the frame until it is acknowledged or discarded (`pktTx_`).
+        // The MAC stores one frame until it is acknowledged or discarded (`pktTx_`).
         serves_failed_first: true,
         ..Self::STANDARD
     };

@@ -12,7 +12,7 @@ pub(super) struct Distribution {
     exits: Vec<Option<u32>>,
     /// The queue between a station and the access point, by station, direction and category.
     queues: Vec<Option<TxqId>>,
-    /// Packets without a route.
+    /// The number of packets without a route.
     unplaced: u64,
 }
 

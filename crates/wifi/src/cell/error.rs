@@ -6,16 +6,16 @@ use std::fmt;
 /// The reason why a configuration does not describe a possible cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
-    /// The rate control of a node.
+    /// The rate control of a node is not possible.
     Rate {
-        /// Its node.
+        /// The name of the node.
         node: String,
         /// The reason.
         source: rate::Refusal,
     },
     /// A basic rate is not a rate of the standard.
     BasicRate,
-    /// The configuration of reception.
+    /// The configuration of reception is faulty.
     Reception(reception::config::Fault),
 }
 

@@ -13,7 +13,7 @@ pub(super) struct Exchange {
     pub(super) txq: TxqId,
     pub(super) kind: FrameKind,
     pub(super) phase: Phase,
-    /// When the PPDU on the air begins and ends.
+    /// The times at which the PPDU on the air begins and ends.
     pub(super) begins: Instant,
     pub(super) ends: Instant,
     pub(super) sender: usize,
@@ -22,16 +22,17 @@ pub(super) struct Exchange {
     pub(super) mode: Mode,
     pub(super) octets: Bytes,
     pub(super) response: Response,
-    /// The PPDU with data, which waits for RTS or CTS.
+    /// The PPDU with data. It is sent after the RTS and CTS, if there are any.
     pub(super) data: Data,
     /// The number of the PPDU in the cell, which identifies it in overlaps.
     pub(super) number: u64,
-    /// `true` if it overlapped with another PPDU that its receiver senses.
+    /// `true` if the PPDU overlapped with another PPDU that its receiver senses.
     pub(super) has_collided: bool,
-    /// `true` if it overlapped with a PPDU that began before either preamble could be detected.
-    /// Bystanders then neither receive it nor defer for EIFS.
+    /// `true` if the PPDU overlapped with a PPDU that began before either preamble could be
+    /// detected. Bystanders then neither receive it nor defer for EIFS.
     pub(super) is_undetected: bool,
-    /// `true` if it overlapped with a PPDU that its sender senses and that ends no earlier.
+    /// `true` if the PPDU overlapped with another PPDU that its sender senses and that does not end
+    /// earlier.
     pub(super) is_outlasted: bool,
     pub(super) txop_ends: Option<Instant>,
     pub(super) arrived: Arrived,
@@ -61,9 +62,9 @@ pub(super) enum Response {
 pub(super) struct Arrived {
     /// MPDUs that have ended.
     pub(super) mpdus: usize,
-    /// Octets up to the end of the last of them.
+    /// Octets up to the end of the last MPDU that has ended.
     pub(super) octets: Bytes,
-    /// When the next MPDU ends, if it is passed up before the PPDU ends.
+    /// The time at which the next MPDU ends, if it is passed up before the PPDU ends.
     pub(super) next: Instant,
     /// `true` if the signal fields were received.
     pub(super) is_header_read: bool,
@@ -83,19 +84,20 @@ pub(super) struct Data {
     pub(super) mode: Mode,
     pub(super) octets: Bytes,
     pub(super) response: Response,
-    /// Octets of its packets.
+    /// Octets of the packets in the PPDU.
     pub(super) bytes: Bytes,
-    /// Octets of its pure TCP ACKs.
+    /// Octets of the pure TCP ACKs in the PPDU.
     pub(super) ack_octets: Bytes,
-    /// MPDUs with data.
+    /// The number of MPDUs with data.
     pub(super) frames: u32,
-    /// MPDUs that were never sent before.
+    /// The number of MPDUs that were never sent before.
     pub(super) first_tries: u32,
-    /// `true` if RTS is sent before it.
+    /// `true` if RTS is sent before the PPDU.
     pub(super) needs_rts: bool,
-    /// MORE DATA: its sender has more data for the same peer (9.2.4.1.8).
+    /// The bit MORE DATA: `true` if the sender has more data for the same peer (9.2.4.1.8).
     pub(super) has_more: bool,
-    /// SYNC of TCP/HACK: its sender has moved on although an earlier response frame is missing.
+    /// The bit SYNC of TCP/HACK: `true` if the sender sends new data although an earlier response
+    /// frame is missing.
     pub(super) is_sync: bool,
 }
 
@@ -116,7 +118,7 @@ impl Data {
         }
     }
 
-    /// Counts another MPDU.
+    /// Adds an MPDU to the contents.
     pub(super) fn add<D>(&mut self, frame: &Mpdu<D>) {
         self.bytes += frame.bytes;
         self.ack_octets += Bytes(u64::from(frame.transport_ack_octets));
@@ -141,10 +143,10 @@ pub(super) enum FrameKind {
 pub(super) enum Phase {
     /// The initiator transmits.
     Frame,
-    /// SIFS before the response frame, in cells with hidden nodes.
+    /// SIFS before the response frame. Used only in cells with hidden nodes.
     BeforeResponse,
     /// The receiver transmits the response frame.
     Response,
-    /// SIFS before the initiator's next frame, in cells with hidden nodes.
+    /// SIFS before the initiator's next frame. Used only in cells with hidden nodes.
     BeforeFrame,
 }

@@ -9,8 +9,8 @@ use crate::packet::Packet;
 use acklab_base::{Datagram, Duration, Instant};
 
 impl<D: Packet> Cell<D> {
-    /// Handles an exchange whose initiator receives no response frame, or one that it cannot
-    /// decode.
+    /// Handles an exchange whose initiator receives no response frame, or a response frame that it
+    /// cannot decode.
     pub(super) fn fails(&mut self, now: Instant, index: usize) {
         let exchange = self.medium.exchanges.swap_remove(index);
         let (id, edcaf_id) = (exchange.txq, exchange.edcaf);
@@ -53,7 +53,7 @@ impl<D: Packet> Cell<D> {
         };
         self.backlog.make_ready_after_failure(now, id, stays_first);
         let waits = match exchange.phase {
-            // A response frame arrived, with an error.
+            // A response frame has arrived with an error.
             Phase::Response if self.rules.detects(&exchange) => self.rules.eifs_extra(),
             Phase::Response => Duration::ZERO,
             _ => self.rules.response_timeout(self.response_mode(exchange.mode)),
@@ -118,17 +118,18 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Releases frames behind a gap at the recipient, when the originator has nothing left to send
-    /// and no request has reached the recipient. The reorder timer of mac80211 does this after 100
-    /// ms (`HT_RX_REORDER_BUF_TIMEOUT`). The timer has no other effect here.
+    /// Releases frames behind a gap at the recipient. This is needed if the originator has nothing
+    /// left to send and no Block ACK request has reached the recipient. The reorder timer of
+    /// mac80211 does this after 100 ms (`HT_RX_REORDER_BUF_TIMEOUT`). The timer has no other effect
+    /// here.
     pub(super) fn release_reorder_buffer(&mut self, now: Instant, id: TxqId) {
         let originator = &mut self.backlog.txqs[id].originator;
         (originator.must_request, originator.has_gap) = (false, false);
         self.move_window(now, id);
     }
 
-    /// Gives up the first frame, which has reached its retry limit. The next one starts with fresh
-    /// counters (10.3.4.4).
+    /// Gives up the first frame, which has reached its retry limit. The counters of the next frame
+    /// start at zero (10.3.4.4).
     pub(super) fn give_up_single_frame(&mut self, now: Instant, id: TxqId, index: usize) {
         let txq = &mut self.backlog.txqs[id];
         (txq.attempt, txq.short_retries, txq.long_retries) = (0, 0, 0);
@@ -137,7 +138,7 @@ impl<D: Packet> Cell<D> {
         self.advance(now, id);
     }
 
-    /// Counts a failure of a frame within an aggregate. The frame is given up at the limit.
+    /// Counts a failure of a frame within an aggregate. Gives up the frame if the limit is reached.
     pub(super) fn frame_fails(&mut self, now: Instant, id: TxqId, sequence: u64) {
         let maximum = if self.rules.max_aggregate.is_some() { self.rules.retries.aggregated } else { None };
         let txq = &mut self.backlog.txqs[id];
@@ -163,8 +164,8 @@ impl<D: Packet> Cell<D> {
         let Some(frame) = originator.frames.get_mut(index) else { return 0 };
         (frame.is_settled, frame.is_given_up) = (true, true);
         if frame.is_received {
-            // Only its response frame was lost. The recipient keeps the frame in the reorder buffer
-            // until an earlier one arrives.
+            // Only the response frame was lost. The recipient keeps the frame in the reorder buffer
+            // until an earlier frame arrives.
             originator.must_request |= originator.has_gap;
             return 0;
         }

@@ -1,4 +1,4 @@
-//! TCP ACKs held for response frames: appended to them, and delivered with them.
+//! TCP ACKs that are held for response frames, appended to them, and delivered with them.
 
 use super::exchange::{Exchange, FrameKind, Response};
 use super::{Cell, TxqId};
@@ -9,7 +9,8 @@ use crate::phy::Mode;
 use acklab_base::{Bytes, Duration, FlowKey, Instant};
 use std::collections::VecDeque;
 
-/// When the hold limit of a TCP ACK expires, by queue, the earliest first.
+/// The times at which the hold limits of TCP ACKs expire, each with its queue. The earliest is
+/// first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HoldLimits(VecDeque<(Instant, TxqId)>);
 
@@ -78,7 +79,7 @@ impl<D: Packet> Cell<D> {
         done.err()
     }
 
-    /// Holds the TCP ACKs that wait in the queue, once the variant permits it.
+    /// Holds the TCP ACKs that wait in the queue, if the variant now permits this.
     pub(super) fn hold_waiting(&mut self, now: Instant, id: TxqId) {
         if self.backlog.txqs[id].hack.as_ref().is_some_and(|end| end.driver.holds_acks()) {
             if self.take_back(now, id, |_| true) {
@@ -88,9 +89,9 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// Takes TCP ACKs out of the queue and compresses them, if they arrived in time and no frame
+    /// Removes TCP ACKs from the queue and compresses them, if they arrived in time and no frame
     /// with an ACK of their flow is unacknowledged. Returns `true` if later ACKs of one of these
-    /// flows stay in the queue.
+    /// flows remain in the queue.
     fn take_back(&mut self, now: Instant, id: TxqId, is_in_time: impl Fn(Instant) -> bool) -> bool {
         let txq = &mut self.backlog.txqs[id];
         let Some(end) = txq.hack.as_deref_mut() else { return false };
@@ -124,7 +125,7 @@ impl<D: Packet> Cell<D> {
         divides
     }
 
-    /// Starts the hold timer, if ACKs are held and it is not running.
+    /// Starts the hold timer if ACKs are held and the timer is not running.
     fn start_hold_timer(&mut self, id: TxqId) {
         let Some(end) = self.backlog.txqs[id].hack.as_deref_mut() else { return };
         let Some(since) = end.driver.held_since().filter(|_| !end.is_timed) else { return };
@@ -174,7 +175,7 @@ impl<D: Packet> Cell<D> {
     }
 
     /// Records that a packet is put into a data frame. An uncompressed ACK supersedes compressed
-    /// ones of its flow.
+    /// ACKs of its flow.
     #[inline]
     pub(super) fn note_plain(&mut self, now: Instant, id: TxqId, packet: &D) {
         if self.config.hack.is_some() && packet.is_pure_ack() {
@@ -238,7 +239,7 @@ impl<D: Packet> Cell<D> {
         } else {
             end.driver.ppdu_received(ReceivedPpdu { single, is_sync: exchange.data.is_sync })
         };
-        // A newer ACK of the flow in the queue supersedes it.
+        // A newer ACK of the flow in the queue supersedes the held ACK.
         again.retain(|old| !txq.buffer.any(|new| new.flow() == old.flow() && new.is_pure_ack()));
         let config = end.driver.config();
         if let Some((_, Some(counters))) = self.end(now, id) {

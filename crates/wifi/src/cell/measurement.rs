@@ -19,7 +19,7 @@ pub(super) struct Measurement<D> {
     pub(super) hack: Vec<hack::Counters>,
     /// The flows of dropped packets that have not been reported yet.
     pub(super) dropped_flows: Vec<FlowKey>,
-    /// Every PPDU, if they are logged.
+    /// All PPDUs, if logging is enabled.
     pub(super) log: Option<Vec<Ppdu<D>>>,
 }
 
@@ -47,7 +47,7 @@ impl<D> Measurement<D> {
         if self.window.contains(&now) { Some(&mut self.counters[node]) } else { None }
     }
 
-    /// Counts a frame that the peer of `node` has received, for the first time.
+    /// Counts a frame that the peer of `node` has received for the first time.
     #[inline]
     pub(super) fn count_delivery(&mut self, now: Instant, node: usize, frame: &Mpdu<D>) {
         if let Some(counters) = self.of(now, node) {
@@ -64,8 +64,8 @@ impl<D> Measurement<D> {
         if self.window.contains(&now) { Some(&mut self.hack[node]) } else { None }
     }
 
-    /// Accounts for the time between the last transmission and that of `node`, which begins now:
-    /// idle until an EDCAF waited, then interframe space, then backoff.
+    /// Accounts for the time between the last transmission and the transmission of `node` that
+    /// begins now. The time is idle until an EDCAF waited, then interframe space, then backoff.
     pub(super) fn book_gap(&mut self, now: Instant, node: usize, space: Duration, since: Instant) {
         let waits_from = self.airtime.booked().max(since);
         let space_ends = self.airtime.booked() + space;

@@ -22,7 +22,7 @@ pub(super) struct Medium {
     /// `true` if all nodes sense each other, so that they share one view of the medium.
     pub(super) has_one_view: bool,
     overlaps: Overlaps,
-    /// PPDUs sent so far.
+    /// The number of PPDUs sent so far.
     frames: u64,
     /// The time after which each node senses a transmission.
     cca: Vec<Duration>,
@@ -158,8 +158,8 @@ impl Medium {
             if !is_participant {
                 self.contention.reserve(view, until, holder, reset);
             } else if rules.has_late_responses() && until > now {
-                // The two nodes of the exchange expect the response frame, so their own EDCAFs do
-                // not start within its space.
+                // The two nodes of the exchange expect the response frame, so their EDCAFs do not
+                // start within the space before it.
                 self.contention.reserve(view, now + rules.response_space, holder, None);
             }
             let end = if view == exchange.sender {
@@ -226,8 +226,8 @@ impl Medium {
         self.draw(success)
     }
 
-    /// Draws whether an event of this probability happens. A certain outcome takes no random
-    /// number.
+    /// Returns `true` with this probability. If the probability is 0 or 1, no random number is
+    /// drawn.
     pub(super) fn draw(&mut self, probability: f64) -> bool {
         probability >= 1.0 || (probability > 0.0 && self.errors.chance(probability))
     }

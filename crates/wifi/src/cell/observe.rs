@@ -16,17 +16,17 @@ use std::ops::Range;
 /// The queues of one EDCAF for the tables.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueView<'a> {
-    /// Its node.
+    /// The node of the EDCAF.
     pub node: usize,
-    /// Its category.
+    /// The category of the EDCAF.
     pub category: Category,
-    /// The packets that wait or are unacknowledged now.
+    /// The number of packets that wait or are unacknowledged now.
     pub length: u64,
-    /// Mean over time of that number.
+    /// The mean of `length` over time.
     pub mean_length: f64,
-    /// The maximum of that number.
+    /// The maximum of `length`.
     pub max_length: u64,
-    /// Every change of that number, if it is logged.
+    /// Every change of `length`, if logging is enabled.
     pub log: &'a [(Instant, u64)],
 }
 
@@ -47,12 +47,12 @@ impl<D: Packet> Cell<D> {
         self.measurement.log = Some(Vec::new());
     }
 
-    /// Takes the PPDUs that have ended since the last call.
+    /// Removes and returns the PPDUs that have ended since the last call.
     pub fn take_log(&mut self) -> impl Iterator<Item = Ppdu<D>> + '_ {
         self.measurement.log.iter_mut().flat_map(|log| log.drain(..))
     }
 
-    /// Returns an instant before which no PPDU began that has yet to end.
+    /// Returns an instant. All PPDUs that began before it have ended.
     #[must_use]
     pub fn settled(&self) -> Instant {
         self.medium.exchanges.iter().map(|exchange| exchange.begins).min().unwrap_or(Instant::FAR_FUTURE)
@@ -93,8 +93,8 @@ impl<D: Packet> Cell<D> {
         &self.measurement.airtime
     }
 
-    /// Returns the use of the airtime up to the end of the last exchange. Later use is undetermined
-    /// yet.
+    /// Returns the use of the airtime up to the end of the last exchange. The use after this end is
+    /// not yet determined.
     #[must_use]
     pub const fn decided_airtime(&self) -> &Airtime {
         &self.measurement.airtime

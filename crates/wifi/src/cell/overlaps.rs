@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// The PPDUs that overlap with each PPDU on the air, in the order in which they began.
 ///
-/// A collision of n PPDUs has n² overlaps, so each PPDU has its own list: a single list would be
+/// A collision of n PPDUs has n² overlaps, so there is one list per PPDU: a single list would be
 /// searched n times.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overlaps {
@@ -15,7 +15,7 @@ pub(super) struct Overlaps {
 }
 
 impl Overlaps {
-    /// Returns whether none of the PPDUs on the air overlap.
+    /// Returns `true` if no PPDUs on the air overlap.
     pub(super) fn is_empty(&self) -> bool {
         self.of.is_empty()
     }

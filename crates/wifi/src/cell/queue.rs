@@ -40,7 +40,7 @@ impl Ready {
         }
     }
 
-    /// Takes the next queue.
+    /// Removes the next queue and returns it.
     pub(super) fn take(&mut self) -> Option<TxqId> {
         match self {
             Self::RoundRobin(line) => line.pop_front(),
@@ -49,7 +49,7 @@ impl Ready {
     }
 
     /// Adds a queue. `oldest` is the instant at which its first packet was enqueued. With
-    /// `at_front` it is served next, because its last exchange failed.
+    /// `at_front`, the queue is served next, because its last exchange failed.
     pub(super) fn put(&mut self, txq: TxqId, oldest: Instant, at_front: bool) {
         match self {
             Self::RoundRobin(line) if at_front => line.push_front(txq),

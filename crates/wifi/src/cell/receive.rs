@@ -11,7 +11,8 @@ use crate::reception;
 use acklab_base::Instant;
 
 impl<D: Packet> Cell<D> {
-    /// Advances an exchange at the end of its PPDU, or of the space before its next one.
+    /// Advances an exchange at the end of its PPDU, or at the end of the space before its next
+    /// PPDU.
     pub(super) fn advance_exchange(&mut self, now: Instant, index: usize) {
         match self.medium.exchanges[index].phase {
             Phase::Frame => self.frame_ends(now, index),
@@ -152,8 +153,8 @@ impl<D: Packet> Cell<D> {
     /// Schedules the PPDU of `next` one space after the PPDU at `index`, which has ended.
     pub(super) fn follow(&mut self, index: usize, next: Exchange, space: Phase) {
         if self.medium.has_one_view {
-            // No node can begin within the space, because SIFS is shorter than any AIFS. Other
-            // PPDUs on the air are already known.
+            // No node can begin to transmit within the space, because SIFS is shorter than any
+            // AIFS. Other PPDUs on the air are already known.
             self.medium.exchanges[index].phase = space;
             self.medium.exchanges[index] = self.go_on_air(next);
         } else {
@@ -169,7 +170,7 @@ impl<D: Packet> Cell<D> {
         self.medium.exchanges[index] = self.go_on_air(begins);
     }
 
-    /// Continues after a frame without a response: data follow a CTS-to-self, nothing follows a
+    /// Continues after a frame without a response: data follow a CTS-to-self, and nothing follows a
     /// beacon.
     fn continue_without_response(&mut self, now: Instant, index: usize) {
         if self.medium.exchanges[index].kind == FrameKind::Beacon {

@@ -29,8 +29,8 @@ impl<D: Packet> Cell<D> {
         self.update_deadline();
     }
 
-    /// An EDCAF backs off if it finds the medium busy, but not if it finds it idle for AIFS or DIFS
-    /// (10.3.4.2).
+    /// Requests the medium by the standard: the EDCAF backs off unless the medium has been idle for
+    /// AIFS or DIFS (10.3.4.2).
     fn request_by_standard(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
         let edcaf = &self.backlog.edcafs[id];
         let (node, lane) = (edcaf.node, edcaf.lane);
@@ -45,9 +45,9 @@ impl<D: Packet> Cell<D> {
         self.medium.contention.wait(id, lane, count);
     }
 
-    /// The same in ns-2's `Mac802_11::send`: the EDCAF draws a new backoff unless the last one
-    /// still runs. On an idle medium the backoff begins DIFS later, and its slots are not aligned
-    /// with those of other nodes.
+    /// Requests the medium as ns-2's `Mac802_11::send` does: the EDCAF draws a new backoff unless
+    /// the last one still runs. On an idle medium the backoff begins DIFS later, and its slots are
+    /// not aligned with those of other nodes.
     fn request_with_backoff(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
         let edcaf = &self.backlog.edcafs[id];
         let (node, lane, aifsn) = (edcaf.node, edcaf.lane, edcaf.parameters.aifsn);
@@ -63,7 +63,8 @@ impl<D: Packet> Cell<D> {
         }
     }
 
-    /// The same in ns-3's `ChannelAccessManager`: `NeedBackoffUponAccess`, then `RequestAccess`.
+    /// Requests the medium as ns-3's `ChannelAccessManager` does: `NeedBackoffUponAccess`, then
+    /// `RequestAccess`.
     fn request_as_ns3(&mut self, now: Instant, id: EdcafId, backoff_ends: u64) {
         let edcaf = &self.backlog.edcafs[id];
         let (node, lane, aifsn) = (edcaf.node, edcaf.lane, edcaf.parameters.aifsn);

@@ -45,7 +45,7 @@ pub(super) struct Rules {
     pub(super) eifs_after_collision: EifsAfterCollision,
     /// The time from the end of a frame to the start of its response: at least SIFS.
     pub(super) response_space: Duration,
-    /// The announced space in duration fields.
+    /// The response space that duration fields announce.
     pub(super) announced_space: Duration,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct NodeSettings<'a> {
     pub(super) queues: Queues,
     pub(super) access: &'a Access,
     pub(super) rate: rate::RateConfig,
-    /// The time after which it senses a transmission: aCCATime or later.
+    /// The time after which the node senses a transmission: aCCATime or longer.
     pub(super) cca: Duration,
 }
 
@@ -66,7 +66,7 @@ impl Rules {
     pub(super) fn new(config: &CellConfig) -> Option<Self> {
         let standard = config.standard;
         let control = ControlRates::new(standard, config.short_preamble, config.basic_rates.as_deref())?;
-        // The default: the highest basic rate of HR/DSSS (10.6.9), 2 Mbps.
+        // The default rate of protection is the highest basic rate of HR/DSSS (10.6.9), 2 Mbps.
         let dsss = ControlRates::new(crate::phy::Standard::B, config.short_preamble, None)?;
         let protection = (config.protection != Protection::None && config.band() == Band::Ghz2)
             .then(|| (config.protection, dsss.response_to(Mode::dsss(3, config.short_preamble))));

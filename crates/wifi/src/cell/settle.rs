@@ -87,7 +87,8 @@ impl<D: Packet> Cell<D> {
             missing = true;
         }
         if exchange.response == Response::BlockAck {
-            // Its bitmap covers the whole window, not only the frames just sent (10.25.6.5).
+            // The bitmap of the Block ACK covers the whole window, not only the frames just sent
+            // (10.25.6.5).
             originator.frames.iter_mut().for_each(|frame| frame.is_settled |= frame.is_received);
         }
         if was_data {

@@ -65,7 +65,7 @@ impl<D: Packet> Cell<D> {
             config: config.clone(),
             seed,
         };
-        // A wrong mode is refused even if no flow uses it.
+        // An impossible mode is an error even if no flow uses it.
         for node in 0..nodes {
             cell.rate_control(node, 0)?;
         }

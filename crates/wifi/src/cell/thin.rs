@@ -32,8 +32,8 @@ impl<D: Datagram> Thinners<D> {
 }
 
 impl<D: Packet> Cell<D> {
-    /// Passes `packet`, if any, through the thinner of its node, and passes the packets that leave
-    /// it into the cell.
+    /// Passes `packet`, if any, through the thinner of its node, and passes the packets that the
+    /// thinner releases into the cell.
     #[inline(never)]
     pub(super) fn thin(&mut self, now: Instant, node: usize, packet: Option<D>) {
         let Some(mut thinner) = self.thinners.0.get_mut(node).and_then(Option::take) else { return };

@@ -8,9 +8,9 @@ use acklab_base::Instant;
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
     pub(super) beacons: Option<Beacons>,
-    /// When a node next leaves or returns.
+    /// The next time at which a node leaves or returns.
     pub(super) presence: Option<Instant>,
-    /// When the next ACK leaves a thinner.
+    /// The time at which the next ACK leaves a thinner.
     pub(super) thinners: Option<Instant>,
     pub(super) hold_limits: HoldLimits,
     /// The earliest deadline, including that of the medium.

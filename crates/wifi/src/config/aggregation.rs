@@ -1,10 +1,10 @@
-//! Aggregates and their acknowledgement.
+//! The settings of aggregates and of their acknowledgment.
 
 use acklab_base::{Bytes, Duration};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Aggregation.
+/// The settings of aggregation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Aggregation {
@@ -20,7 +20,7 @@ pub struct Aggregation {
     /// The maximum airtime of a PPDU (aPPDUMaxTime, 19.4.4 and 21.4.4).
     pub max_time: Duration,
     /// The maximum size of an A-MSDU in each MPDU; 0B for one packet per MPDU. At most 7935B with
-    /// 802.11n, 11424B later.
+    /// 802.11n, and 11424B with later standards.
     #[schemars(example = "3839B")]
     pub a_msdu: Bytes,
     /// The window of a Block ACK in frames: at most 64, 256 with 802.11ax, 1024 with 802.11be.
@@ -28,8 +28,8 @@ pub struct Aggregation {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = 64)]
     pub window: Option<u16>,
-    /// When the receiver passes up the MPDUs of an aggregate. Default: `with-ppdu`; `each` with
-    /// `dialect = "ns3"`.
+    /// The time at which the receiver passes up the MPDUs of an aggregate. Default: `with-ppdu`;
+    /// `each` with `dialect = "ns3"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Delivery>,
     /// The reaction to a missing Block ACK.
@@ -50,24 +50,24 @@ impl Default for Aggregation {
     }
 }
 
-/// When the receiver passes up the MPDUs of an aggregate, which the standard leaves to the
-/// implementation.
+/// The time at which the receiver passes up the MPDUs of an aggregate. The standard does not
+/// specify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delivery {
-    /// All at the end of the PPDU, as in a NIC that interrupts its host once.
+    /// All MPDUs are passed up at the end of the PPDU, as by a NIC that interrupts its host once.
     WithPpdu,
-    /// Each at its own end (ns-3's `PhyEntity::EndOfMpdu`).
+    /// Each MPDU is passed up when it ends (ns-3's `PhyEntity::EndOfMpdu`).
     Each,
 }
 
-/// The reaction to a missing Block ACK (10.25.6.4 leaves it to the originator).
+/// The reaction to a missing Block ACK (10.25.6.4 permits the originator to choose).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AfterMissed {
-    /// Sends a Block ACK request, so that only missing frames are retransmitted.
+    /// The originator sends a Block ACK request, so that only missing frames are retransmitted.
     #[default]
     Request,
-    /// Retransmits the same frames.
+    /// The originator retransmits the same frames.
     Retransmit,
 }

@@ -41,45 +41,47 @@ pub struct AccessPoint {
     /// The name of its node.
     #[schemars(example = &"ap")]
     pub name: String,
-    /// The queue of each category. `queue_counts` of the cell determines what counts towards its
-    /// limit.
+    /// The queue of each category. `queue_counts` of the cell determines which packets its limit
+    /// includes.
     #[serde(default)]
     pub queue: queue::QueueConfig,
     /// The ACK thinner that holds pure ACKs before they are queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinner: Option<thinner::ThinnerConfig>,
-    /// Whether stations share the queue's limit.
+    /// Determines if stations share the queue's limit.
     #[serde(default)]
     pub queues: Queues,
-    /// Its channel access parameters.
+    /// The channel access parameters of this node. Default: `access` of the cell.
     #[serde(default)]
     pub access: Access,
-    /// Its rate control.
+    /// The rate control of this node. Default: `rate` of the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<rate::RateConfig>,
-    /// The delay beyond aCCATime after which it senses a busy medium. Default: that of the cell.
+    /// The delay beyond aCCATime after which this node senses a busy medium. Default:
+    /// `late_sensing` of the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "9us")]
     pub late_sensing: Option<Duration>,
 }
 
-/// How an access point queues packets for several stations.
+/// The queues of an access point for several stations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Queues {
-    /// A queue with its own limit for each station; round robin.
+    /// One queue for each station, each with the limit. The queues are served by round robin.
     #[default]
     PerStation,
-    /// One limit for all. The packet that has waited longest is served next.
+    /// One limit for the packets of all stations. The packet that has waited longest is served
+    /// next.
     Shared,
 }
 
-/// The packets that count towards the limit of a queue.
+/// The packets that are included in the limit of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueCounts {
-    /// All that are not acknowledged or given up, including those on the air (ns-3.37, whose
-    /// `WifiMacQueue` keeps frames in flight).
+    /// All packets that are not acknowledged or given up, including packets on the air (ns-3.37,
+    /// whose `WifiMacQueue` keeps frames in flight).
     #[default]
     Unacknowledged,
     /// Packets that have not been sent: a packet leaves the queue with its first frame (ns-3 of
@@ -94,7 +96,7 @@ pub struct Station {
     /// The name of its node. For several stations, the prefix of their names: `sta_1`, `sta_2`, …
     #[schemars(example = &"sta")]
     pub name: String,
-    /// How many stations.
+    /// The number of stations.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 2007))]
     pub count: u16,
@@ -104,13 +106,14 @@ pub struct Station {
     /// The ACK thinner of its driver, which holds pure ACKs before they are queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinner: Option<thinner::ThinnerConfig>,
-    /// Its channel access parameters.
+    /// The channel access parameters of this node. Default: `access` of the cell.
     #[serde(default)]
     pub access: Access,
-    /// Its rate control.
+    /// The rate control of this node. Default: `rate` of the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<rate::RateConfig>,
-    /// The delay beyond aCCATime after which it senses a busy medium. Default: that of the cell.
+    /// The delay beyond aCCATime after which this node senses a busy medium. Default:
+    /// `late_sensing` of the cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "9us")]
     pub late_sensing: Option<Duration>,
@@ -121,7 +124,7 @@ const fn one() -> u16 {
 }
 
 impl Station {
-    /// Returns the names of its nodes.
+    /// Returns the names of the stations' nodes.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         match self.count {

@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HackConfig {
-    /// When ACKs are held for a response frame.
+    /// The rule that determines when ACKs are held for a response frame.
     pub variant: Variant,
-    /// The maximum time for which an ACK is held: the timer of `timer`. With `more-data` it ends
-    /// the wait if the peer announces more data and sends none; the paper leaves that case to TCP's
-    /// timeout. Default: the minimum that Linux's retransmission timer adds to a round trip
-    /// (`TCP_RTO_MIN`).
+    /// The maximum time for which an ACK is held, with `timer` and with `more-data`. With
+    /// `more-data`, it ends the wait if the peer announces more data but sends none. In the paper,
+    /// only TCP's timeout ends this wait. Default: the minimum that Linux's retransmission timer
+    /// adds to a round trip (`TCP_RTO_MIN`).
     pub hold_limit: Duration,
     /// Whether TCP's checksum is sent with each ACK.
     pub checksum: Checksum,
-    /// The time from an ACK's arrival at the driver until the NIC has its descriptor. Even with
-    /// zero, an ACK is too late for the response to the PPDU that elicited it.
+    /// The time from an ACK's arrival at the driver until the NIC has the descriptor of the ACK.
+    /// Even with zero, an ACK is too late for the response to the PPDU that elicited it.
     pub delay: Duration,
     /// Limits the ACKs of a response frame to those that fit into AIFS, during which all nodes that
     /// received the PPDU defer. The next response carries the other ACKs.
@@ -38,16 +38,17 @@ impl Default for HackConfig {
     }
 }
 
-/// When ACKs are held for a response frame (§3.2).
+/// The rule that determines when ACKs are held for a response frame (§3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
-    /// From a PPDU with the bit MORE DATA until one without it.
+    /// ACKs are held from a PPDU with the bit MORE DATA until a PPDU without this bit.
     #[default]
     MoreData,
-    /// Never: ACKs that still wait for the medium when a PPDU arrives are appended to its response.
+    /// ACKs are never held. ACKs that still wait for the medium when a PPDU arrives are appended to
+    /// its response.
     Opportunistic,
-    /// Always, for at most `hold_limit`.
+    /// ACKs are always held, for at most `hold_limit`.
     Timer,
 }
 
@@ -55,15 +56,17 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Checksum {
-    /// The receiver computes it: the paper's 4.36 octets per ACK leave no room for it.
+    /// The checksum is not sent; the receiver computes it. The paper's 4.36 octets per ACK cannot
+    /// include a checksum.
     #[default]
     Elided,
-    /// Two octets, as in RFC 6846.
+    /// The checksum is sent in two octets, as in RFC 6846.
     Carried,
 }
 
 impl HackConfig {
-    /// Returns the configuration of the compression, with first numbers of this width.
+    /// Returns the configuration of the compression. `numbers` is the width of the first MSN of a
+    /// response frame.
     #[must_use]
     pub const fn compression(&self, numbers: rohc::Numbers) -> rohc::RohcConfig {
         let checksum = match self.checksum {

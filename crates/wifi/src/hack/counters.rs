@@ -5,7 +5,7 @@
 pub struct Counters {
     /// ACKs carried by a response frame for the first time.
     pub compressed: u64,
-    /// Octets of those ACKs.
+    /// Octets of the ACKs in `compressed`.
     pub compressed_bytes: u64,
     /// ACKs carried by a response frame once more.
     pub repeated: u64,
@@ -15,7 +15,7 @@ pub struct Counters {
     pub augmented_within_aifs: u64,
     /// Pure ACKs sent uncompressed in data frames.
     pub plain: u64,
-    /// Octets of those ACKs.
+    /// Octets of the ACKs in `plain`.
     pub plain_bytes: u64,
     /// ACKs whose hold limit expired, so that they were sent uncompressed.
     pub released: u64,

@@ -2,13 +2,13 @@
 //! frame, how long they are retained, and when they are sent uncompressed ("plain").
 //!
 //! A compressed ACK is retained until the peer must have it (§3.4). The next PPDU confirms the last
-//! response frame if it carries new data and is not marked SYNC; SYNC means that its sender has
-//! moved on although a response was missing. After a [Block ACK request](Driver::request_received)
-//! or a retransmission the state is unknown: the next response repeats the same ACKs, and the peer
-//! recognizes them by their master sequence numbers (MSN).
+//! response frame if it carries new data and is not marked SYNC; SYNC means that its sender sends
+//! new data although a response was missing. After a [Block ACK request](Driver::request_received)
+//! or a retransmission, the driver cannot determine if the response arrived: the next response
+//! repeats the same ACKs, and the peer recognizes them by their master sequence numbers (MSN).
 //!
 //! A plain ACK supersedes retained ACKs of its flow whose delivery is unconfirmed: they are
-//! cleared. The paper has one flow. ACKs of other flows among the cleared ones are deferred, and
+//! cleared. The paper considers only one flow. Cleared ACKs of other flows are deferred. They are
 //! sent plain if the next PPDU does not confirm the response that carried them.
 
 use super::config::{HackConfig, Variant};
@@ -28,9 +28,10 @@ pub(crate) struct Driver<D> {
     max_unconfirmed: u16,
     compressor: Compressor,
     nic: Nic,
-    /// The ACKs that the NIC has, in the same order.
+    /// The ACKs whose descriptors the NIC has, in the order of the descriptors.
     retained: VecDeque<Retained<D>>,
-    /// The number of retained ACKs that a response frame has carried. They are the first.
+    /// The number of retained ACKs that a response frame has carried. These are the first ACKs in
+    /// `retained`.
     transmitted: usize,
     last_response: LastResponse,
     /// `true` if the peer has announced more data for this node.
@@ -54,20 +55,20 @@ struct Retained<D> {
 /// The last response frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct LastResponse {
-    /// The sequence number that it acknowledged; `None` for a Block ACK.
+    /// The sequence number that the response acknowledged; `None` for a Block ACK.
     single: Option<u64>,
-    /// The number of the first retained ACKs that it carried.
+    /// The number of ACKs that the response carried. These are the first ACKs in `retained`.
     carried: usize,
-    /// The MSN after the last one that it carried.
+    /// The MSN after the last MSN that the response carried.
     end: Option<u16>,
 }
 
 /// A PPDU from the peer of which at least one frame was received.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReceivedPpdu {
-    /// The sequence number, if it holds a single frame that elicits an ACK.
+    /// The sequence number, if the PPDU contains a single frame that elicits an ACK.
     pub(crate) single: Option<u64>,
-    /// `true` if its sender has moved on although an earlier response frame is missing.
+    /// `true` if the sender sends new data although an earlier response frame is missing.
     pub(crate) is_sync: bool,
 }
 
@@ -75,7 +76,7 @@ pub(crate) struct ReceivedPpdu {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Appended {
     pub(crate) acks: usize,
-    /// ACKs that no earlier response frame carried.
+    /// The number of ACKs that no earlier response frame carried.
     pub(crate) fresh: usize,
     /// Octets of those ACKs.
     pub(crate) fresh_octets: usize,
@@ -116,7 +117,7 @@ impl<D: Packet> Driver<D> {
         self.retained.range(self.transmitted..).any(|retained| retained.packet.flow() == flow)
     }
 
-    /// Returns since when the oldest ACK is held that no response frame has carried.
+    /// Returns the instant since which the oldest ACK that no response frame has carried is held.
     pub(crate) fn held_since(&self) -> Option<Instant> {
         self.retained.get(self.transmitted).map(|retained| retained.since)
     }
@@ -135,8 +136,8 @@ impl<D: Packet> Driver<D> {
         packet.ack().is_some_and(|ack| self.compressor.takes(&ack))
     }
 
-    /// Compresses an ACK that arrived at `since` and passes it to the NIC. Returns the packet if
-    /// that is not possible.
+    /// Compresses an ACK that arrived at `since` and passes it to the NIC. Returns the packet if it
+    /// cannot be compressed.
     pub(crate) fn compress(&mut self, since: Instant, packet: D) -> Result<(), D> {
         if self.msns_left() == 0 {
             return Err(packet);
@@ -151,8 +152,8 @@ impl<D: Packet> Driver<D> {
     }
 
     /// Processes a PPDU. It confirms the ACKs of the last response frame, unless it is a
-    /// retransmission or marked SYNC. Returns the deferred ACKs in those cases; they must be sent
-    /// plain.
+    /// retransmission or marked SYNC. In these two cases, returns the deferred ACKs, which must be
+    /// sent plain.
     pub(crate) fn ppdu_received(&mut self, ppdu: ReceivedPpdu) -> Vec<D> {
         let is_new = match (self.last_response.single, ppdu.single) {
             (Some(before), Some(now)) => now > before,
@@ -175,8 +176,8 @@ impl<D: Packet> Driver<D> {
         self.deferred.drain(..).map(|(_, packet)| packet).collect()
     }
 
-    /// Appends at most `maximum` octets of the NIC's ACKs to the response to a PPDU that `began`
-    /// then.
+    /// Appends at most `maximum` octets of the NIC's ACKs to the response to a PPDU that began at
+    /// `began`.
     pub(crate) fn append_to_response(
         &mut self,
         began: Instant,
@@ -213,9 +214,10 @@ impl<D: Packet> Driver<D> {
     }
 
     /// Records that a plain ACK of `flow` is sent and supersedes the retained ACKs of its flow.
-    /// Clears them and all before them. Also clears later ones of the flows concerned, which were
-    /// compressed against cleared ones. Returns the number of cleared ACKs, and the ACKs that must
-    /// be sent plain because no response frame has carried them.
+    /// Clears the superseded ACKs and all ACKs before them. Also clears later ACKs of the flows of
+    /// cleared ACKs, because they were compressed against cleared ACKs. Returns the number of
+    /// cleared ACKs, and the ACKs that must be sent plain because no response frame has carried
+    /// them.
     pub(crate) fn overtakes(&mut self, flow: FlowKey) -> (usize, Vec<D>) {
         self.deferred.retain(|(_, packet)| packet.flow() != flow);
         let last_of = |flow| self.retained.iter().rposition(|retained| retained.packet.flow() == flow);
@@ -238,7 +240,7 @@ impl<D: Packet> Driver<D> {
                 }
             }
         }
-        // A released ACK of the flow supersedes it.
+        // A released ACK of the flow supersedes the deferred ACK.
         self.deferred.retain(|(_, packet)| !released.iter().any(|later| later.flow() == packet.flow()));
         self.drop_first(cleared);
         (cleared, released)
@@ -249,13 +251,14 @@ impl<D: Packet> Driver<D> {
         self.compressor.observe(ack);
     }
 
-    /// Records that the delivery of a plain ACK of this flow will remain unknown.
+    /// Records that the sender will not receive any information on the delivery of a plain ACK of
+    /// this flow.
     pub(crate) fn lost(&mut self, endpoints: Endpoints) {
         self.compressor.discard(endpoints);
     }
 
-    /// Returns the packet that the peer builds from `ack`, which it decompressed under this MSN, or
-    /// `None` if no ACK is retained under it.
+    /// Returns the packet that the peer builds from `ack`, which it decompressed under this MSN.
+    /// Returns `None` if no ACK is retained under this MSN.
     pub(crate) fn rebuild(&mut self, msn: u16, ack: &Ack) -> Option<D> {
         let spare = self.spare.pop();
         self.retained(msn).map(|retained| retained.with_ack(ack, spare))

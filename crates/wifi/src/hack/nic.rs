@@ -1,5 +1,5 @@
-//! The NIC's part of TCP/HACK: octets to append to the next response frame, each from an instant
-//! on. It does not parse TCP.
+//! The NIC's part of TCP/HACK: octets to append to the next response frame. Each ACK may be
+//! appended from a certain instant on. The NIC does not parse TCP.
 
 use acklab_base::{Bytes, Instant};
 use acklab_wire::rohc::{self, Numbers};
@@ -16,11 +16,11 @@ pub(crate) struct Nic {
 /// One compressed ACK.
 #[derive(Clone, Copy, Debug)]
 struct Descriptor {
-    /// Its master sequence number, one more than that of the previous ACK. The peer receives the
-    /// number of the first ACK in a response frame.
+    /// The master sequence number (MSN) of the ACK, one more than the MSN of the previous ACK. The
+    /// peer receives the number of the first ACK in a response frame.
     msn: u16,
     size: u16,
-    /// When the NIC received it.
+    /// The time at which the NIC received the descriptor.
     ready: Instant,
 }
 
@@ -35,21 +35,21 @@ impl Nic {
         self.octets.extend(octets);
     }
 
-    /// Removes the first `count`, which have arrived or were superseded.
+    /// Removes the first `count` descriptors, whose ACKs have arrived or were superseded.
     pub(crate) fn drop_first(&mut self, count: usize) {
         self.octets.drain(..size_of(&self.table, 0..count));
         self.table.drain(..count);
     }
 
-    /// Removes all from `place` on.
+    /// Removes all descriptors from index `place` on.
     pub(crate) fn truncate(&mut self, place: usize) {
         self.octets.truncate(size_of(&self.table, 0..place));
         self.table.truncate(place);
     }
 
     /// Appends at most `maximum` octets of ACKs to a response frame. The ACKs were ready when the
-    /// eliciting PPDU `began`. Returns the number of ACKs, and the octets of those after the first
-    /// `known`.
+    /// eliciting PPDU `began`. Returns the number of appended ACKs, and the octets of the ACKs
+    /// after the first `known` ACKs.
     pub(crate) fn append(
         &mut self,
         began: Instant,

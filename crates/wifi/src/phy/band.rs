@@ -14,7 +14,7 @@ pub enum Band {
     /// 5 GHz: SIFS of 16 µs.
     #[serde(rename = "5GHz")]
     Ghz5,
-    /// 6 GHz: as 5 GHz, without stations of generations before 802.11ax.
+    /// 6 GHz: like 5 GHz, but without stations of generations before 802.11ax.
     #[serde(rename = "6GHz")]
     Ghz6,
 }
@@ -52,8 +52,8 @@ impl Band {
     }
 
     /// Returns the centre frequency in GHz of a channel of 20 MHz: channel 6 in the middle of the
-    /// 2.4 GHz band, channel 36 at the lower end of 5 GHz, and channel 1 at that of 6 GHz (Annex
-    /// E).
+    /// 2.4 GHz band, channel 36 at the lower end of 5 GHz, and channel 1 at the lower end of 6 GHz
+    /// (Annex E).
     #[must_use]
     pub const fn centre_ghz(self) -> f64 {
         match self {
@@ -73,7 +73,7 @@ impl fmt::Display for Band {
 /// Channel width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Width {
-    /// 20 MHz; of DSSS, 22 MHz.
+    /// 20 MHz; 22 MHz with DSSS.
     #[serde(rename = "20MHz")]
     Mhz20,
     /// 40 MHz.

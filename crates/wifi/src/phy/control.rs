@@ -7,15 +7,15 @@ use acklab_base::Rate;
 /// rates, lowest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlRates {
-    /// Each with its rate in bits per second.
+    /// The basic rates: modes, each with its rate in bits per second.
     modes: Vec<(Mode, u64)>,
     /// The mandatory rates of the PHY, lowest first.
     mandatory: Vec<(Mode, u64)>,
 }
 
 impl ControlRates {
-    /// Creates the set from these basic rates, or from the default ones of the standard. Returns
-    /// `None` if one of them is not a rate of the standard.
+    /// Creates the set from these basic rates, or from the default basic rates of the standard.
+    /// Returns `None` if one of them is not a rate of the standard.
     #[must_use]
     pub fn new(standard: Standard, is_short_preamble: bool, basic: Option<&[Rate]>) -> Option<Self> {
         let control = &standard.generation().control;
@@ -34,9 +34,9 @@ impl ControlRates {
         (!modes.is_empty()).then_some(Self { modes, mandatory: of(control.mandatory) })
     }
 
-    /// Returns the mode of the response to a frame in `mode`: the highest basic rate not above its
-    /// rate, or, from HT on, not above its non-HT reference rate (10.6.6.5.2). If all are above,
-    /// returns the highest mandatory rate that is not.
+    /// Returns the mode of the response to a frame in `mode`: the highest basic rate that does not
+    /// exceed its rate. From HT on, its non-HT reference rate is used instead (10.6.6.5.2). If all
+    /// basic rates exceed this rate, returns the highest mandatory rate that does not exceed it.
     #[must_use]
     pub fn response_to(&self, mode: Mode) -> Mode {
         let maximum = mode.reference_rate();
@@ -45,8 +45,8 @@ impl ControlRates {
         highest(&self.modes).or_else(|| highest(&self.mandatory)).unwrap_or(self.lowest())
     }
 
-    /// Returns the lowest mandatory rate of the PHY in use, at which EIFS assumes the ACK
-    /// (10.3.2.3.7).
+    /// Returns the lowest mandatory rate of the PHY in use. EIFS assumes that an ACK is sent at
+    /// this rate (10.3.2.3.7).
     #[must_use]
     pub fn lowest_mandatory(&self) -> Mode {
         self.mandatory[0].0
@@ -58,7 +58,7 @@ impl ControlRates {
         self.modes[0].0
     }
 
-    /// Returns `true` if they use DSSS, without a signal extension.
+    /// Returns `true` if control frames use DSSS, and so have no signal extension.
     #[must_use]
     pub fn are_dsss(&self) -> bool {
         self.lowest().format.is_dsss()

@@ -19,42 +19,42 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Modulation, and coding rate as numerator and denominator.
+/// A modulation, and a coding rate as numerator and denominator.
 pub type Coding = (Modulation, u64, u64);
 
 /// The properties that distinguish generations of 802.11.
 #[derive(Debug)]
 pub struct Generation {
-    /// The bands in which it operates, the default first.
+    /// The bands in which the generation operates. The default is first.
     pub bands: &'static [Band],
     /// The default channel width, or the maximum of the band if that is narrower.
     pub width: Width,
     /// The default guard interval.
     pub guard: Guard,
-    /// The format of its data PPDUs.
+    /// The format of data PPDUs.
     pub format: Format,
-    /// The rates of its control frames.
+    /// The rates of control frames.
     pub control: Control,
     /// aSlotTime; at 2.4 GHz only if all stations support it (18.4.5).
     pub slot: Duration,
     /// aCCATime: the duration after which a PPDU is sensed.
     pub cca: Duration,
-    /// The signal extension after each PPDU at 2.4 GHz, without transmission.
+    /// The signal extension: the time without transmission after each PPDU at 2.4 GHz.
     pub signal_extension: Duration,
     /// aCWmin.
     pub cw_min: u16,
     /// The minimum power in dBm at which a node must sense a channel of 20 MHz busy. It is
     /// proportional to the width.
     pub carrier_sense_dbm: f64,
-    /// Its aggregates. A generation without them has no QoS either: no access categories and no
-    /// Block ACKs.
+    /// The limits of aggregates. A generation without aggregates has no QoS either: no access
+    /// categories and no Block ACKs.
     pub aggregation: Option<Limits>,
 }
 
 /// The rates of ACK, Block ACK, CTS, RTS and Block ACK request frames.
 #[derive(Debug)]
 pub struct Control {
-    /// Their format.
+    /// The format of these frames.
     pub format: Format,
     /// The default basic rates, as indices of the format's rates, lowest first.
     pub basic: &'static [u8],
@@ -62,7 +62,7 @@ pub struct Control {
     pub mandatory: &'static [u8],
 }
 
-/// Limits of aggregates and of their acknowledgement.
+/// Limits of aggregates and of their acknowledgment.
 #[derive(Debug)]
 pub struct Limits {
     /// The maximum size of an A-MPDU.
@@ -74,13 +74,14 @@ pub struct Limits {
     pub window: u16,
 }
 
-/// The PHY of one PPDU format: its modulations, and what determines the duration of a PPDU.
+/// The PHY of one PPDU format: its modulations, and the parameters that determine the duration of a
+/// PPDU.
 #[derive(Debug)]
 pub struct Phy {
-    /// Its name in messages.
+    /// The name of the format in messages.
     pub name: &'static str,
-    /// `true` if a mode is identified by its MCS, streams, width and guard interval; otherwise by
-    /// its rate alone.
+    /// `true` if a mode is identified by its MCS, streams, width and guard interval. `false` if the
+    /// rate alone identifies it.
     pub has_mcs: bool,
     /// Modulation and coding by MCS, or by index of the rate, slowest first.
     pub codings: &'static [Coding],
@@ -97,19 +98,19 @@ pub struct Phy {
     pub preamble: u64,
     /// The guard intervals, each with one long training field in nanoseconds.
     pub training: &'static [(Guard, u64)],
-    /// The signal fields, without which the whole PPDU is lost: their modulation, coded at rate 1/2
-    /// if at all, and their number of bits.
+    /// The signal fields: their modulation and their number of bits. If they are coded, the coding
+    /// rate is 1/2. If they are not received, the whole PPDU is lost.
     pub signal: (Modulation, u32),
     /// The maximum channel width and the number of MCS, from the lowest on, with which PPDUs are
     /// coded with BCC. Other PPDUs are coded with LDPC. BCC is assumed where both are possible.
     pub convolutional: (Width, u8),
     /// Data bits of a symbol per BCC encoder; `None` for a single encoder.
     pub bits_per_encoder: Option<u64>,
-    /// Width, streams and MCS with another number of encoders.
+    /// Exceptions: combinations of width, streams and MCS, each with its number of encoders.
     pub other_encoders: &'static [(Width, u8, u8, u64)],
-    /// `true` if it omits combinations of MCS, streams and width in which a symbol would hold a
-    /// fraction of a bit, or in which bits could not be distributed evenly to several encoders.
-    /// Otherwise fractions are rounded down.
+    /// `true` if the format excludes some combinations of MCS, streams and width: those with a
+    /// fractional number of bits per symbol, or with bits that could not be distributed evenly to
+    /// the encoders. `false` if fractions are rounded down.
     pub has_whole_bits: bool,
     /// `true` if even a single frame is sent within an A-MPDU.
     pub is_always_a_mpdu: bool,
@@ -144,7 +145,7 @@ macro_rules! generations {
                 }
             }
 
-            /// Returns its distinguishing properties.
+            /// Returns the properties that distinguish the generation.
             #[must_use]
             pub const fn generation(self) -> &'static Generation {
                 match self {
@@ -216,13 +217,13 @@ generations! {
 }
 
 impl Standard {
-    /// Returns `true` if it sends with QoS: access categories, aggregates and block ACKs.
+    /// Returns `true` if the generation has QoS: access categories, aggregates and Block ACKs.
     #[must_use]
     pub const fn has_qos(self) -> bool {
         self.generation().aggregation.is_some()
     }
 
-    /// Returns the format of its data PPDUs.
+    /// Returns the format of data PPDUs.
     #[must_use]
     pub const fn data_format(self) -> Format {
         self.generation().format
@@ -250,14 +251,14 @@ impl Format {
 }
 
 impl Phy {
-    /// Returns the widths of its channels.
+    /// Returns the channel widths of the generation.
     pub fn widths(&self) -> impl Iterator<Item = Width> {
         self.data_subcarriers.iter().map(|(width, _)| *width)
     }
 }
 
-/// Returns a table of MCS that continues another: each generation with MCS adds two constellations
-/// or coding rates to the one before it.
+/// Returns a table of MCS that extends another: each generation with MCS adds entries to the table
+/// of the previous generation.
 const fn continued<const LOWER: usize, const ALL: usize>(lower: [Coding; LOWER], more: &[Coding]) -> [Coding; ALL] {
     let mut all = [lower[0]; ALL];
     let mut index = 0;

@@ -7,10 +7,10 @@ use std::fmt;
 /// Guard interval between symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Guard {
-    /// 400 ns: the short one of HT and VHT.
+    /// 400 ns: the short guard interval of HT and VHT.
     #[serde(rename = "400ns")]
     Ns400,
-    /// 800 ns: the long one of HT and VHT, the shortest of HE and EHT.
+    /// 800 ns: the long guard interval of HT and VHT, and the shortest of HE and EHT.
     #[serde(rename = "800ns")]
     Ns800,
     /// 1600 ns, of HE and EHT.

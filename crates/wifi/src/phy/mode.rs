@@ -10,13 +10,13 @@ use super::{Format, Guard, Width};
 use acklab_base::{Duration, Rate};
 use std::fmt;
 
-/// The parameters of a PPDU that determine its duration (those of the TXVECTOR that this model
+/// The parameters of a PPDU that determine its duration (the part of the TXVECTOR that this model
 /// uses).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mode {
     /// The format of the PPDU.
     pub format: Format,
-    /// The MCS of one stream from HT on; the index of the rate of DSSS and OFDM, lowest first.
+    /// From HT on, the MCS of one stream. For DSSS and OFDM, the index of the rate, lowest first.
     pub mcs: u8,
     /// Spatial streams.
     pub streams: u8,
@@ -57,8 +57,8 @@ impl Mode {
         self.phy().codings[self.mcs as usize]
     }
 
-    /// Returns the number of subcarriers that carry data; zero with DSSS, and if the format does
-    /// not have this width.
+    /// Returns the number of subcarriers that carry data; zero for DSSS, and for a width that the
+    /// format does not have.
     fn data_subcarriers(self) -> u64 {
         let of_width = self.phy().data_subcarriers.iter().find(|(width, _)| *width == self.width);
         of_width.map_or(0, |(_, subcarriers)| *subcarriers)
@@ -88,7 +88,7 @@ impl Mode {
             && (!phy.has_whole_bits || self.divides_evenly())
     }
 
-    /// Returns `true` if a symbol holds a whole number of bits, which can be distributed evenly to
+    /// Returns `true` if a symbol contains a whole number of bits that can be distributed evenly to
     /// the encoders.
     fn divides_evenly(self) -> bool {
         let (_, numerator, denominator) = self.modulation();
@@ -109,8 +109,8 @@ impl Mode {
         }
     }
 
-    /// Returns `true` if it is coded with LDPC, which has no tail bits. BCC is assumed where both
-    /// are possible.
+    /// Returns `true` if PPDUs of this mode are coded with LDPC, which has no tail bits. BCC is
+    /// assumed if both codes are possible.
     #[must_use]
     pub fn is_ldpc(self) -> bool {
         let (widest, mcs) = self.phy().convolutional;
@@ -123,7 +123,7 @@ impl Mode {
         Duration::from_nanos(self.phy().symbol + self.guard.nanoseconds() as u64)
     }
 
-    /// Returns the rate of its payload: 866.7 Mbps is 866 666 666 bits per second.
+    /// Returns the rate of the payload in bits per second: 866 666 666 for 866.7 Mbps.
     #[must_use]
     pub fn data_rate(self) -> u64 {
         match self.dsss_rate() {
@@ -132,7 +132,7 @@ impl Mode {
         }
     }
 
-    /// Returns the rate in units of 100 kbps, if it is DSSS.
+    /// Returns the rate in units of 100 kbps. Returns `None` if the format is not DSSS.
     fn dsss_rate(self) -> Option<u64> {
         self.phy().dsss_rates.get(usize::from(self.mcs)).copied()
     }
@@ -143,8 +143,8 @@ impl Mode {
         Rate::from_bits_per_second(self.data_rate())
     }
 
-    /// Returns the rate of OFDM with the same modulation and coding: in 10.6.11 the non-HT
-    /// reference rate. Returns the own rate for DSSS.
+    /// Returns the rate of OFDM with the same modulation and coding, which 10.6.11 calls the non-HT
+    /// reference rate. For DSSS, returns the rate of the mode.
     #[must_use]
     pub fn reference_rate(self) -> u64 {
         if !self.phy().has_mcs {

@@ -3,7 +3,7 @@
 use super::{Band, Mode, Standard};
 use acklab_base::{Bytes, Duration};
 
-/// The slot at 2.4 GHz if not all stations support the short one (Table 18-5).
+/// The slot at 2.4 GHz if not all stations support the short slot (Table 18-5).
 const LONG_SLOT: Duration = Duration::from_micros(20);
 
 /// The interframe spaces of a cell (10.3.2.3, and the PHY characteristics of each clause).
@@ -13,19 +13,21 @@ pub struct Timing {
     pub slot: Duration,
     /// aSIFSTime.
     pub sifs: Duration,
-    /// After each OFDM PPDU at 2.4 GHz, without transmission (18.3.2.4).
+    /// The signal extension: the time without transmission after each OFDM PPDU at 2.4 GHz
+    /// (18.3.2.4).
     pub signal_extension: Duration,
-    /// aCCATime: the duration after which a PPDU is sensed. Senders that begin within it collide.
+    /// aCCATime: the duration after which a PPDU is sensed. Senders that begin within this time
+    /// collide.
     pub cca: Duration,
-    /// At the end of each HE and EHT PPDU (27.3.13, 36.3.14).
+    /// The packet extension at the end of each HE and EHT PPDU (27.3.13, 36.3.14).
     pub packet_extension: Duration,
-    /// PPDUs of DSSS take whole microseconds (16.3.4).
+    /// `true` if durations of DSSS PPDUs are rounded up to whole microseconds (16.3.4).
     pub is_dsss_rounded: bool,
 }
 
 impl Timing {
     /// Returns the spaces of the standard and the band. At 2.4 GHz the slot is 20 µs unless all
-    /// stations support the short one (18.4.5).
+    /// stations support the short slot (18.4.5).
     #[must_use]
     pub const fn new(standard: Standard, band: Band, is_short_slot: bool) -> Self {
         let generation = standard.generation();
@@ -40,7 +42,8 @@ impl Timing {
         }
     }
 
-    /// Returns AIFS with this number of slots (10.3.2.3.6); with two, DIFS (10.3.2.3.5).
+    /// Returns AIFS with this number of slots (10.3.2.3.6). With two slots, this is DIFS
+    /// (10.3.2.3.5).
     #[must_use]
     pub fn aifs(self, slots: u8) -> Duration {
         self.sifs + self.slot * u64::from(slots)

@@ -37,7 +37,7 @@ impl Capabilities {
             .collect()
     }
 
-    /// Returns the mode of this MCS, or of this index of a rate.
+    /// Returns the mode with this MCS, or with this rate index.
     pub(super) const fn mode(self, mcs: u8, streams: u8, width: Width, guard: Guard) -> Mode {
         let format = self.standard.data_format();
         if format.phy().has_mcs {

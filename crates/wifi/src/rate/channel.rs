@@ -4,8 +4,8 @@
 use crate::phy::{Format, Mode};
 use acklab_base::Bytes;
 
-/// Returns the probability that an MPDU of any size arrives: one half at the ratio that the mode
-/// requires, and over 95 % from 1.5 dB above.
+/// Returns the probability that an MPDU of any size arrives: 0.5 at the ratio that the mode
+/// requires, and over 0.95 from 1.5 dB above this ratio on.
 pub(super) fn synthetic(mode: Mode, snr_db: f64, _octets: Bytes) -> f64 {
     1.0 / (1.0 + libm::exp((needed_db(mode) - snr_db) * 2.0))
 }

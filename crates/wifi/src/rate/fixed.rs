@@ -1,11 +1,11 @@
-//! One mode for all.
+//! One mode for all PPDUs.
 
 use super::{Capabilities, Refusal};
 use crate::phy::Mode;
 use acklab_base::Rate;
 
-/// Returns the mode that these settings name: by its rate, or by its MCS; without either, the
-/// fastest.
+/// Returns the mode with the rate or MCS in these settings. Without rate and MCS, returns the
+/// fastest mode.
 pub(super) fn named(
     capabilities: Capabilities,
     rate: Option<Rate>,

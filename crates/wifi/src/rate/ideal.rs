@@ -9,7 +9,7 @@ use acklab_base::{Bytes, Duration};
 pub struct Exchange {
     /// Octets of one MPDU.
     pub frame: Bytes,
-    /// The maximum number of octets of one PPDU; without aggregation, one MPDU.
+    /// The maximum number of octets of one PPDU. Without aggregation, the size of one MPDU.
     pub maximum: Bytes,
     /// The maximum duration of a PPDU.
     pub longest: Duration,
@@ -31,14 +31,14 @@ impl Exchange {
 /// The best mode by signal-to-noise ratio.
 #[derive(Clone, Debug)]
 pub struct Ideal {
-    /// The ratio in dB from which each mode is the best: the first from minus infinity, the others
-    /// ascending.
+    /// The modes, each with the ratio in dB from which it is the best. The first ratio is minus
+    /// infinity, and the ratios increase.
     steps: Vec<(f64, Mode)>,
     current: Mode,
 }
 
-/// All changes of the best mode lie between these ratios: DSSS requires more than the lower one,
-/// the highest MCS of four streams less than the higher one.
+/// All changes of the best mode lie between these ratios: DSSS requires more than the lower ratio,
+/// and the highest MCS of four streams requires less than the higher ratio.
 const RANGE_DB: (f64, f64) = (-20.0, 80.0);
 /// The step at which the best mode is computed. A mode that is the best over a shorter interval may
 /// be missed.
@@ -72,7 +72,7 @@ impl Ideal {
     }
 
     /// Returns the fastest mode whose bit error rate is below `target`, as ns-3's
-    /// `IdealWifiManager` does (`BerThreshold`); if there is none, the slowest.
+    /// `IdealWifiManager` does (`BerThreshold`); if there is none, returns the slowest mode.
     ///
     /// # Errors
     /// If the standard defines no mode here, or if `target` is not a bit error rate.
@@ -133,7 +133,8 @@ impl Ideal {
     }
 }
 
-/// Returns the ratio above `before` from which the best mode differs from that of `before`.
+/// Returns the ratio above `before` from which the best mode differs from the best mode at
+/// `before`.
 fn change(before: (f64, Mode), after: f64, best: &impl Fn(f64) -> Mode) -> f64 {
     let (mut low, mut high) = (before.0, after);
     while high - low > PRECISION_DB {
@@ -198,7 +199,8 @@ mod tests {
 
     #[test]
     fn short_exchanges_make_overhead_count() {
-        // If an exchange is mostly overhead, the loss of half the frames outweighs twice the rate.
+        // If an exchange is mostly overhead, the loss of half of the frames costs more than twice
+        // the rate gains.
         let single = Exchange { maximum: Bytes(200), frame: Bytes(200), ..exchange() };
         let first = |exchange| Ideal::by_goodput(HT, exchange, synthetic).unwrap().steps()[1].0;
         assert!(first(single) > first(exchange()) + 0.5);

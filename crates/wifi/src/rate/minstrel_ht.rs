@@ -1,8 +1,8 @@
 //! Minstrel-HT: the rate control of Linux (`net/mac80211/rc80211_minstrel_ht.c` of 6.12 and 6.18).
 //! The kernel's symbols are named next to the corresponding code.
 //!
-//! It keeps statistics of success at each rate, sends at the rate of the highest throughput, and
-//! probes others periodically.
+//! Minstrel-HT maintains statistics of success at each rate. It sends at the rate with the highest
+//! expected throughput, and probes other rates periodically.
 //!
 //! | module | holds |
 //! |---|---|
@@ -42,9 +42,9 @@ pub struct MinstrelHt {
     selection: Selection,
     chain: Chain,
     sampler: Sampler,
-    /// When the rates were last selected.
+    /// The time at which the rates were last selected.
     updated: Instant,
-    /// The rate that replaces the first of the chain in progress, as a probe.
+    /// The rate of a probe, which replaces the first rate of the chain in progress.
     probe: Option<usize>,
     /// The stage of the chain of the mode chosen last.
     place: usize,
@@ -69,9 +69,9 @@ impl MinstrelHt {
         Ok(Self { table, selection, chain, sampler, updated: Instant::ZERO, probe: None, place: 0, unanswered: 0 })
     }
 
-    /// Returns the mode of the next PPDU. The chain advances as long as no response frame arrives,
+    /// Returns the mode of the next PPDU. The chain advances while no response frame arrives,
     /// because hardware retransmits an aggregate at the next rate of its chain. A response frame
-    /// ends it; frames that it does not acknowledge are sent with a new chain.
+    /// ends the chain. Unacknowledged frames are then sent with a new chain.
     pub(super) fn choose(&mut self, now: Instant, attempt: u32) -> Mode {
         let failures = attempt.min(self.unanswered);
         if failures == 0 {
@@ -116,7 +116,7 @@ impl MinstrelHt {
         }
     }
 
-    /// Downgrades the two best rates within an interval if they hardly work, because spatial
+    /// Downgrades the two best rates before the interval ends if they mostly fail, because spatial
     /// streams may fail suddenly.
     fn replace_the_dead(&mut self) -> bool {
         let mut has_died = false;

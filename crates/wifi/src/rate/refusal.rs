@@ -1,4 +1,4 @@
-//! Why settings of a rate control are refused.
+//! The reasons why settings of a rate control are refused.
 
 use super::Capabilities;
 use crate::phy::{Mode, Standard};
@@ -28,13 +28,13 @@ pub enum Refusal {
         /// The possible rates, slowest first.
         rates: Vec<Rate>,
     },
-    /// More streams than both ends have, or none.
+    /// The number of streams is zero or more than both ends have.
     Streams {
         /// The standard.
         standard: Standard,
         /// The configured value.
         found: u8,
-        /// The maximum of both nodes.
+        /// The maximum that both nodes support.
         maximum: u8,
     },
     /// The MCS exists, but not in this combination.

@@ -4,25 +4,25 @@ use super::error::ratio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Capture: a receiver decodes a frame that is much stronger than all others together.
+/// Capture: a receiver decodes a frame that is much stronger than all other frames together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Capture {
-    /// The minimum ratio of its power to that of noise and all others together, in dB: 10 in ns-2
-    /// (`CPThresh_`), 5 in ns-3 (`SimpleFrameCaptureModel`). At that ratio it may still fail
-    /// because of its rate.
+    /// The minimum power of the captured frame relative to noise and all other frames together, in
+    /// dB: 10 in ns-2 (`CPThresh_`), 5 in ns-3 (`SimpleFrameCaptureModel`). A frame above this
+    /// ratio may still be lost if its rate requires a higher ratio.
     #[schemars(range(min = 0.0))]
     pub threshold: f64,
-    /// Whether a receiver can switch to a stronger frame that begins later ("message in message").
-    /// Otherwise only the frame that began first can survive, or the strongest of several that
-    /// began together.
+    /// `true` if a receiver can switch to a stronger frame that begins later ("message in
+    /// message"). Otherwise, only the frame that began first can survive, or the strongest of
+    /// several frames that began at the same time.
     #[serde(default)]
     pub takes_later: bool,
 }
 
 impl Capture {
     /// Returns the ratio in dB of a frame to noise and the frames that overlap with it. Returns
-    /// `None` if it does not survive.
+    /// `None` if the frame does not survive.
     pub(super) fn survives(
         self,
         signal_dbm: f64,
@@ -44,9 +44,9 @@ impl Capture {
 /// An overlapping frame at the receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Overlap {
-    /// Its power.
+    /// The power of the overlapping frame at the receiver, in dBm.
     pub(super) power_dbm: f64,
-    /// `true` if it began before the frame in question.
+    /// `true` if the overlapping frame began before the examined frame.
     pub(super) is_earlier: bool,
 }
 

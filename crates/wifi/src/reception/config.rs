@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReceptionConfig {
-    /// The reception of frames that do not overlap with others.
+    /// The reception of frames that do not overlap with other frames.
     pub channel: Channel,
-    /// Pairs of nodes that do not hear each other.
+    /// Pairs of nodes that do not sense each other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hidden: Vec<[usize; 2]>,
     /// Nodes whose signals fade for a while; only with `channel.model = "snr"`.
@@ -37,7 +37,8 @@ pub enum Channel {
         /// independently.
         #[schemars(range(min = 0.0, max = 1.0))]
         frame_error_rate: f64,
-        /// The same for a control frame: RTS, CTS, ACK, Block ACK and its request.
+        /// Probability that a control frame is lost, 0 to 1. Control frames are RTS, CTS, ACK,
+        /// Block ACK and Block ACK request.
         #[serde(default)]
         #[schemars(range(min = 0.0, max = 1.0))]
         control_error_rate: f64,
@@ -51,7 +52,7 @@ pub enum Channel {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Snr {
-    /// Where the stations are.
+    /// The positions of the stations.
     pub place: Place,
     /// The path loss.
     #[serde(default)]
@@ -65,16 +66,16 @@ pub struct Snr {
     /// default (TGax Simulation Scenarios, doc. 11-14/0980).
     #[serde(default = "access_point_power")]
     pub access_point_power: f64,
-    /// Power of a station in dBm; 15 by default (the same).
+    /// Power of a station in dBm; 15 by default (same source).
     #[serde(default = "station_power")]
     pub station_power: f64,
-    /// Noise figure of all receivers in dB; 7 by default (the same, and ns-3).
+    /// Noise figure of all receivers in dB; 7 by default (same source, and ns-3).
     #[serde(default = "noise_figure")]
     pub noise_figure: f64,
-    /// How several streams share the signal.
+    /// The method by which several streams share the signal.
     #[serde(default)]
     pub streams: Streams,
-    /// The minimum power in dBm at which a node senses another. Default: −82 dBm in 20 MHz, in
+    /// The minimum power in dBm at which a node senses another node. Default: −82 dBm in 20 MHz, in
     /// proportion to the width (17.3.10.6, 19.3.19.5.4, 21.3.18.5.3); −76 dBm for 802.11b
     /// (16.3.8.5).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,14 +115,14 @@ impl Snr {
     }
 }
 
-/// How the signal-to-noise ratio of one antenna translates to several streams, each with an antenna
-/// at either end.
+/// The relation between the signal-to-noise ratio of one antenna and the ratio of each of several
+/// streams. Each stream has an antenna at both ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
     /// Each stream has the ratio of one antenna: n streams share the power, and n antennas collect
-    /// n times as much. This is the optimum of a channel, with a matrix of orthogonal columns; as
-    /// in ns-3.
+    /// n times as much. This is the optimum, reached by a channel whose matrix has orthogonal
+    /// columns. ns-3 uses it.
     #[default]
     Orthogonal,
     /// Each of n streams has an n-th of the ratio: the energy of the other antennas is used to
@@ -132,14 +133,14 @@ pub enum Streams {
 /// An invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Its position: keys and indices, separated by dots.
+    /// The position of the value: keys and indices, separated by dots.
     pub path: String,
     /// The expected value.
     pub expected: String,
 }
 
 impl ReceptionConfig {
-    /// Returns the first invalid value, by itself or in a cell with this number of stations.
+    /// Returns the first value that is invalid in itself or in a cell with this number of stations.
     #[must_use]
     pub fn fault(&self, stations: usize) -> Option<Fault> {
         let fault = |path: String, expected: &str| Some(Fault { path, expected: expected.to_owned() });

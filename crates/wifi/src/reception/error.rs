@@ -7,8 +7,8 @@
 //! | LDPC codes of HE and EHT | a separate simulation with one bit per symbol, by the mutual information of a bit |
 //! | CCK | union bound over the code words |
 //!
-//! The rates are computed once for each modulation and coding over a grid of SNR. Between its
-//! points, the logarithm is interpolated.
+//! The rates are computed once for each modulation and coding over a grid of SNR. Between the
+//! points of the grid, the logarithm is interpolated.
 
 mod constellation;
 mod convolutional;
@@ -24,13 +24,14 @@ pub use dsss::DSSS_NOISE_BANDWIDTH_HZ;
 
 /// Distance of two points of a curve, in dB.
 const STEP_DB: f64 = 0.1;
-/// Below this SNR nothing is received: the most robust mode, 1 Mbps, needs about −3 dB.
+/// Below this SNR, nothing is received: the most robust mode, 1 Mbps, needs about −3 dB.
 const LOWEST_DB: f64 = -12.0;
-/// Above this SNR every mode is received: the most demanding one needs about 34 dB.
+/// Above this SNR, every mode is received: the most demanding mode needs about 34 dB.
 const HIGHEST_DB: f64 = 50.0;
-/// Fewer errors per octet are neglected: 65535 octets would be lost once in ten million.
+/// Fewer errors per octet are neglected: about one in ten million frames of 65535 octets would be
+/// lost.
 const NEGLIGIBLE: f64 = 1e-12;
-/// With more errors per octet, the bound means that every frame is lost.
+/// With more errors per octet, every frame is lost.
 const HOPELESS: f64 = 2.0;
 
 /// Returns the tail of the normal distribution.
@@ -43,7 +44,8 @@ pub(super) fn ratio(db: f64) -> f64 {
     libm::exp(db * (core::f64::consts::LN_10 / 10.0))
 }
 
-/// ln of the expected errors per octet by SNR, for one modulation and coding.
+/// The natural logarithm of the expected errors per octet as a function of the SNR, for one
+/// modulation and coding.
 #[derive(Clone, Debug)]
 struct Curve {
     /// The SNR of the first point, in steps.
@@ -140,8 +142,8 @@ impl ErrorTable {
         Self { curves: codings.into_iter().map(|coding| (coding, curve(coding))).collect() }
     }
 
-    /// Returns the expected number of errors per octet, each of which loses the frame; infinite for
-    /// a mode that the standard does not use.
+    /// Returns the expected number of errors per octet. One error suffices to lose the frame.
+    /// Returns infinity for a mode that the standard does not use.
     ///
     /// `snr_db` is the ratio of each stream, over the width of the channel (for DSSS, over
     /// [`DSSS_NOISE_BANDWIDTH_HZ`]).
@@ -160,9 +162,9 @@ impl ErrorTable {
         libm::exp(-self.errors_per_octet(mode, snr_db) * octets as f64)
     }
 
-    /// Returns the probability that the signal fields are decoded, without which the whole PPDU is
-    /// lost. They are sent at the lowest rate of OFDM, at 1 Mbps, or after the short preamble at 2
-    /// Mbps.
+    /// Returns the probability that the signal fields are decoded. Otherwise, the whole PPDU is
+    /// lost. With OFDM and later formats, the signal fields are sent at the lowest rate of OFDM.
+    /// With DSSS, they are sent at 1 Mbps, or at 2 Mbps after the short preamble.
     #[must_use]
     pub fn header_success(&self, mode: Mode, snr_db: f64) -> f64 {
         let (modulation, bits) = mode.format.phy().signal;

@@ -11,7 +11,8 @@ const BOLTZMANN: f64 = 1.380_649e-23;
 /// "Noise figures of radio receivers", Proc. IRE 32(7), 1944).
 const TEMPERATURE: f64 = 290.0;
 
-/// Free space up to a distance, and a power of the distance beyond it.
+/// The path loss of free space up to a reference distance. Beyond it, the loss is a power of the
+/// distance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PathLoss {
@@ -23,7 +24,7 @@ pub struct PathLoss {
     /// (D), 20 m (E), 30 m (F).
     #[schemars(range(min = 0.001))]
     pub reference_distance: f64,
-    /// Loss at the reference distance in dB, instead of that of free space.
+    /// Loss at the reference distance in dB. Default: the loss of free space.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference_loss: Option<f64>,
 }
@@ -35,7 +36,7 @@ impl Default for PathLoss {
 }
 
 impl PathLoss {
-    /// Returns the loss in dB over `distance` metres at this frequency; never a gain.
+    /// Returns the loss in dB over `distance` metres at this frequency. The loss is never negative.
     #[must_use]
     pub fn loss_db(&self, distance: f64, frequency_hz: f64) -> f64 {
         let at_reference = self.reference_loss.unwrap_or_else(|| free_space_db(self.reference_distance, frequency_hz));

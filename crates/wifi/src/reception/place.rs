@@ -4,7 +4,7 @@ use acklab_base::random::Seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the stations are; the access point is at the origin. Distances are in metres.
+/// The positions of the stations. The access point is at the origin. Distances are in metres.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "shape", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Place {
@@ -13,15 +13,16 @@ pub enum Place {
         /// Coordinates east and north of the access point, one pair for each station.
         points: Vec<[f64; 2]>,
     },
-    /// Random points on a circle, by the seed.
+    /// Random points on a circle around the access point. They depend on the seed.
     Circle {
-        /// Its radius.
+        /// The radius in metres.
         #[schemars(range(min = 0.0))]
         radius: f64,
     },
-    /// Random points in a disc, uniform over its area, by the seed.
+    /// Random points in a disc around the access point, uniformly distributed over its area. They
+    /// depend on the seed.
     Disc {
-        /// Its radius.
+        /// The radius in metres.
         #[schemars(range(min = 0.0))]
         radius: f64,
     },
@@ -29,7 +30,8 @@ pub enum Place {
 
 impl Place {
     /// Returns the points of the access point and of the stations, in order. An additional station
-    /// does not move the others. Stations without a point are at the access point.
+    /// does not change the positions of the other stations. Stations without a point are at the
+    /// access point.
     #[must_use]
     pub fn points(&self, stations: usize, seed: Seed, cell: &str) -> Vec<[f64; 2]> {
         let mut stream = seed.stream(&format!("wifi/{cell}/place"));

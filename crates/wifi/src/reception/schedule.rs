@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 pub struct Fade {
     /// The node: 0 is the access point, stations count from 1.
     pub node: usize,
-    /// Its start, since the start of the run.
+    /// The start of the fade, since the start of the run.
     #[schemars(example = "2s")]
     pub from: Duration,
-    /// Its end. Default: never.
+    /// The end of the fade, since the start of the run. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2.5s")]
     pub until: Option<Duration>,
@@ -22,34 +22,36 @@ pub struct Fade {
     pub loss: f64,
 }
 
-/// A node that leaves the channel for a while, to scan others: it neither transmits nor receives.
+/// A node that leaves the channel for a while, for example to scan other channels. Meanwhile, it
+/// neither transmits nor receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Absence {
     /// The node: 0 is the access point, stations count from 1.
     pub node: usize,
-    /// When it leaves, since the start of the run.
+    /// The time at which the node leaves, since the start of the run.
     #[schemars(example = "2s")]
     pub from: Duration,
-    /// When it returns. Default: never.
+    /// The time at which the node returns, since the start of the run. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "2.1s")]
     pub until: Option<Duration>,
-    /// Whether it announces the absence, as a station does by entering power save (11.2.3.2). Then
-    /// the access point keeps its frames; otherwise it transmits them without effect.
+    /// `true` if the node announces the absence, as a station does by entering power save
+    /// (11.2.3.2). The access point then keeps frames to the station. Otherwise, the access point
+    /// transmits them without effect.
     #[serde(default)]
     pub announced: bool,
 }
 
-/// Whether a node is present.
+/// The presence of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// It is present.
+    /// The node is present.
     #[default]
     Here,
-    /// It is absent without an announcement.
+    /// The node is absent without an announcement.
     Away,
-    /// It is absent, and has announced it.
+    /// The node is absent, and has announced this.
     AwayAnnounced,
 }
 
@@ -123,8 +125,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Creates the schedule of these fades and absences, in any order. Overlapping absences are
-    /// announced if one of them is.
+    /// Creates the schedule of these fades and absences, in any order. Of overlapping absences, one
+    /// announced absence makes all of them announced.
     #[must_use]
     pub fn new(fades: &[Fade], absences: &[Absence]) -> Self {
         let fades: Vec<_> = fades.iter().map(|fade| (fade.node, Span::new(fade.from, fade.until), fade.loss)).collect();
@@ -146,7 +148,7 @@ impl Schedule {
         self.losses.at(now, node)
     }
 
-    /// Returns whether a node is present.
+    /// Returns the presence of a node.
     #[must_use]
     pub fn presence(&self, now: Instant, node: usize) -> Presence {
         self.presences.at(now, node)

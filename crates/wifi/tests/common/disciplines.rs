@@ -1,5 +1,5 @@
-//! Every queue discipline with every setting, read from its schema, so that new ones are tested
-//! without a change here.
+//! Every queue discipline with every setting, read from its schema, so that new disciplines are
+//! tested without a change here.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -62,7 +62,7 @@ fn values(schema: &Value, defs: &Value) -> Vec<Value> {
             "Limit" => LIMITS.map(Value::from).to_vec(),
             "Duration" => vec![DURATION.into()],
             "Bytes" => vec!["300B".into()],
-            // The MAC decides when packets leave, so a queue with its own rate is refused.
+            // The MAC decides when packets leave, so a queue with a rate is refused.
             "Rate" => Vec::new(),
             _ => values(&defs[name], defs),
         };

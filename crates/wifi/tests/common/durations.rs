@@ -7,9 +7,11 @@ pub const US: u64 = 1_000;
 
 /// Data bits of a symbol of one stream at 20 MHz, by MCS (Tables 19-27 and 21-30).
 const N_DBPS_20: [u64; 8] = [26, 52, 78, 104, 156, 208, 234, 260];
-/// The same at 40 MHz; its last two are VHT's (Tables 19-31 and 21-38).
+/// Data bits of a symbol of one stream at 40 MHz, by MCS. The last two are those of VHT (Tables
+/// 19-31 and 21-38).
 const N_DBPS_40: [u64; 10] = [54, 108, 162, 216, 324, 432, 486, 540, 648, 720];
-/// The same at 80 MHz (Table 21-46), and of HE at 20 MHz (Table 27-60).
+/// Data bits of a symbol of one stream at 80 MHz (Table 21-46), and of HE at 20 MHz (Table 27-60),
+/// by MCS.
 const N_DBPS_80: [u64; 12] = [117, 234, 351, 468, 702, 936, 1_053, 1_170, 1_404, 1_560, 1_755, 1_950];
 /// Data bits of a symbol of OFDM, 6 to 54 Mbps (Table 17-4).
 const N_DBPS_OFDM: [u64; 8] = [24, 36, 48, 72, 96, 144, 192, 216];
@@ -30,7 +32,7 @@ pub fn ofdm(rate: usize, octets: u64) -> u64 {
 /// of 4.
 pub fn ht(mcs: usize, streams: u64, megahertz: u64, has_short_guard: bool, octets: u64) -> u64 {
     let bits = streams * if megahertz == 20 { N_DBPS_20[mcs] } else { N_DBPS_40[mcs] };
-    // The second encoder comes above 300 Mbps, which are 1200 bits in 4 µs.
+    // A second encoder is used above 300 Mbps: 1200 bits in 4 µs.
     let encoders = if bits > 1_200 { 2 } else { 1 };
     let symbols = (16 + 8 * octets + 6 * encoders).div_ceil(bits);
     (32 + 4 * training(streams)) * US + symbols_of_four(symbols, has_short_guard)
@@ -53,7 +55,7 @@ pub fn vht(mcs: usize, streams: u64, megahertz: u64, has_short_guard: bool, octe
     (36 + 4 * training(streams)) * US + symbols_of_four(symbols, has_short_guard)
 }
 
-/// Combinations of MCS, streams and width that Tables 21-30 to 21-61 leave out.
+/// Returns `false` for combinations of MCS, streams and width that Tables 21-30 to 21-61 omit.
 pub fn is_in_vht(mcs: usize, streams: u64, megahertz: u64) -> bool {
     match (megahertz, mcs) {
         (20, 9) => streams == 3,
@@ -80,8 +82,8 @@ pub fn he(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) -> 
 }
 
 /// EHT for a single user: legacy and signal fields 40 µs, EHT-STF 4, then EHT-LTFs and symbols as
-/// those of HE. At each width twice the subcarriers of the one before, but 980 at 80 MHz. BCC with
-/// its tail at 20 MHz up to MCS 9, else LDPC.
+/// those of HE. Each width has twice the subcarriers of the previous width, except that 80 MHz has
+/// 980. BCC with its tail at 20 MHz up to MCS 9, else LDPC.
 pub fn eht(mcs: usize, streams: u64, megahertz: u64, guard: u64, octets: u64) -> u64 {
     let subcarriers = match megahertz {
         20 => 234,
@@ -133,7 +135,7 @@ pub fn answer_rate(mcs: usize) -> usize {
 
 /// Octets around a packet: QoS header, LLC and FCS.
 pub const QOS_MPDU: u64 = 26 + 8 + 4;
-/// The same without QoS.
+/// Octets around a packet without QoS: header, LLC and FCS.
 pub const MPDU: u64 = 24 + 8 + 4;
 
 /// Returns an A-MPDU of this number of MPDUs: delimiters, and padding after all except the last.

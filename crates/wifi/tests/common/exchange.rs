@@ -30,11 +30,12 @@ pub struct Flow {
     pub from: usize,
     pub to: usize,
     pub category: Category,
-    /// When each segment is sent, and its number. A repeated number is a retransmission.
+    /// The time at which each segment is sent, and its number. A repeated number is a
+    /// retransmission.
     joins: Vec<(Instant, u32)>,
     is_ecn_capable: bool,
     has_timestamps: bool,
-    /// Segments per ACK.
+    /// The number of segments per ACK.
     every: usize,
 }
 
@@ -90,8 +91,7 @@ impl Receiver {
         let clock = |at: Instant| (at.as_nanos() / 1_000_000) as u32;
         let timestamps = flow.has_timestamps.then(|| Timestamps { value: clock(now), echo: clock(now) / 2 });
         let echo = if segment.ecn == Ecn::Ce { Flags::ECE } else { Flags::NONE };
-        // Now and then an ACK carries PSH or another window: filters must not treat it like the
-        // others.
+        // Some ACKs carry PSH or another window: filters must not treat them like the other ACKs.
         let push = if self.acks.is_multiple_of(17) { Flags::PSH } else { Flags::NONE };
         Some(Segment {
             ecn: Ecn::NotEct,

@@ -5,12 +5,12 @@
 //! (1 − τ)ⁿ⁻¹. The variants differ in the boundaries that exist, and in the number that a frame
 //! uses:
 //!
-//! * EDCA counts a slot for each busy period, as Bianchi assumes: every boundary is open to all
-//!   stations (10.23.2.4).
-//! * DCF counts whole idle slots only, so that the boundary at the end of DIFS is open only to
-//!   stations that have just transmitted. Foh and Tantra (IEEE Commun. Lett. 9(4), 2005), and
-//!   Tinnirello, Bianchi and Xiao (IEEE TVT 59(3), 2010): a sender that draws zero after a success
-//!   transmits once more, without a contender.
+//! * EDCA counts a slot for each busy period, as Bianchi assumes: all stations may transmit at
+//!   every boundary (10.23.2.4).
+//! * DCF counts only whole idle slots, so that only stations that have just transmitted may
+//!   transmit at the end of DIFS. Foh and Tantra (IEEE Commun. Lett. 9(4), 2005), and Tinnirello,
+//!   Bianchi and Xiao (IEEE TVT 59(3), 2010): a sender that draws zero after a success transmits
+//!   once more, without a contender.
 //! * A frame is given up after a number of failures (Wu et al., INFOCOM 2002).
 //! * After an aggregate without a Block ACK, requests follow until one has a response. Then the
 //!   data are retransmitted, from CWmin: a transmission carries data with probability 1 − p.
@@ -25,7 +25,7 @@ pub struct Model {
     pub stations: u32,
     pub cw_min: u32,
     pub cw_max: u32,
-    /// Failures after which a frame is given up; `None` for never.
+    /// The number of failures after which a frame is given up; `None` for never.
     pub retries: Option<u32>,
     /// `true` if a backoff counts a slot at the end of AIFS itself (EDCA).
     pub counts_at_aifs: bool,
@@ -33,7 +33,7 @@ pub struct Model {
     pub requests_block_ack: bool,
     /// Slots between the end of a collision and the end of the colliders' timeout.
     pub timeout: u32,
-    /// All times are in seconds; those of exchanges include AIFS.
+    /// The duration of a slot. All times are in seconds, and the times of exchanges include AIFS.
     pub slot: f64,
     pub data: Times,
     pub request: Times,
@@ -75,8 +75,8 @@ impl Model {
         1.0 - (1.0 - tau).powi(self.stations as i32 - 1)
     }
 
-    /// Returns the number of boundaries before the first one of the colliders: until their timeout,
-    /// or until one of the others transmits.
+    /// Returns the number of boundaries before the first boundary of the colliders: until their
+    /// timeout, or until another station transmits.
     fn absent(&self, tau: f64) -> f64 {
         let others = self.stations as i32 - 1;
         let (mut mean, mut weight) = (0.0, 0.0);
@@ -92,7 +92,7 @@ impl Model {
         if weight > 0.0 { mean / weight } else { 0.0 }
     }
 
-    /// Returns the transmissions per boundary of a station, given this τ of the others.
+    /// Returns the transmissions per boundary of a station if the other stations have this τ.
     fn attempts(&self, tau: f64) -> f64 {
         let p = self.collision(tau);
         let absent = self.absent(tau);
@@ -106,7 +106,8 @@ impl Model {
                 boundaries += reaches * (waits + 1.0);
                 reaches *= p;
             } else {
-                // After a success, a draw of zero transmits immediately, when no other station may.
+                // After a success, a station that draws zero transmits immediately, at a time at
+                // which no other station may transmit.
                 let is_free = if stage == 0 { 1.0 / window } else { 0.0 };
                 sent += reaches * (1.0 - is_free);
                 boundaries += reaches * waits;
@@ -122,7 +123,7 @@ impl Model {
         let idle = (1.0 - tau).powi(self.stations as i32);
         let single = n * tau * (1.0 - tau).powi(self.stations as i32 - 1);
         let collides = 1.0 - idle - single;
-        // A success is followed by another with the probability of drawing zero.
+        // A success is followed by another success with the probability of drawing zero.
         let runs = if self.counts_at_aifs { 1.0 } else { 1.0 / (1.0 - 1.0 / self.window(0)) };
         let is_data = if self.requests_block_ack { 1.0 - p } else { 1.0 };
         let answered = is_data * self.data.answered + (1.0 - is_data) * self.request.answered;

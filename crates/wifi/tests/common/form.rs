@@ -8,7 +8,7 @@ use acklab_wire::ipv4::Extent;
 use acklab_wire::{IpPacket, Pdu};
 use std::fmt::Debug;
 
-/// A packet that is built from a typed one, and its octets.
+/// A packet that is built from a typed packet, and its octets.
 pub trait Form: Packet + Debug {
     fn of(typed: &Typed) -> Self;
     fn octets(&self) -> Vec<u8>;

@@ -10,7 +10,7 @@ use acklab_wire::rohc::Ack;
 /// A packet of octets of a flow, with its position in the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The index of its flow in the list of flows.
+    /// The index of the packet's flow in the list of flows.
     pub flow: usize,
     /// The node of the cell that is its destination.
     pub to: usize,

@@ -29,7 +29,7 @@ impl Source {
         Self { from: 0, to: station, category: Category::BestEffort, size: Bytes(size) }
     }
 
-    /// Returns the same in another category.
+    /// Returns this source in another category.
     pub fn with(self, category: Category) -> Self {
         Self { category, ..self }
     }

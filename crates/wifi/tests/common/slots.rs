@@ -2,7 +2,7 @@
 //! backoff in a list. It is the reference between the cell and the closed forms, and shares only
 //! the rules of 802.11 with the cell.
 //!
-//! All stations hear each other, and all are saturated.
+//! All stations sense each other, and all are saturated.
 
 #![allow(unreachable_pub, reason = "others pass it on")]
 
@@ -11,10 +11,10 @@
 pub struct Medium {
     pub slot: u64,
     pub sifs: u64,
-    /// `true` if a backoff counts a slot at the end of AIFS itself (EDCA, 10.23.2.4). Otherwise the
-    /// first slot counts once it has passed (DCF, 10.3.4.3).
+    /// `true` if a backoff counts a slot at the end of AIFS itself (EDCA, 10.23.2.4). Otherwise,
+    /// the first slot is counted once it has passed (DCF, 10.3.4.3).
     pub counts_at_aifs: bool,
-    /// The time after which a station senses the transmission of another.
+    /// The time after which a station senses the transmission of another station.
     pub sensing: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct Contender {
     pub cw_max: u64,
     /// Failures after which the contention window returns to CWmin; `None` for never.
     pub retries: Option<u32>,
-    /// `true` if the frame is given up then.
+    /// `true` if the frame is given up after `retries` failures.
     pub gives_up: bool,
     pub data: Exchange,
     /// The Block ACK request that follows a failure of data until a response arrives.
@@ -40,22 +40,24 @@ pub struct Contender {
 /// The time for which an exchange occupies the medium.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange {
-    /// With a response: from the beginning of its first PPDU to the end of its last response frame.
+    /// The duration with a response: from the beginning of the first PPDU to the end of the last
+    /// response frame.
     pub answered: u64,
-    /// After a collision: its first PPDU.
+    /// The duration after a collision: the first PPDU.
     pub collided: u64,
 }
 
 /// The results of one contender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Transmissions, and those that collided.
+    /// The number of transmissions, and the number of collided transmissions.
     pub sent: u64,
     pub collided: u64,
     /// Data exchanges with a response, and frames given up.
     pub delivered: u64,
     pub given_up: u64,
-    /// Backoffs that ended together with one of higher priority of the same node.
+    /// The number of backoffs that ended at the same time as a backoff of higher priority of the
+    /// same node.
     pub internal: u64,
     /// Time for which its successful exchanges occupied the medium.
     pub airtime: u64,

@@ -23,7 +23,7 @@ pub struct Flow {
     pub joins: Vec<Instant>,
     /// The unit of the timestamps in ACKs, in microseconds; `None` for ACKs without timestamps.
     pub clock: Option<u64>,
-    /// Segments per ACK.
+    /// The number of segments per ACK.
     pub every: usize,
 }
 
@@ -33,13 +33,14 @@ impl Flow {
     }
 }
 
-/// The ACKs that a flow's receiver sent, and those that reached the sender, with the instants.
+/// The ACKs that a flow's receiver sent, and the ACKs that reached the sender, each with its
+/// instant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Acks {
     pub data: Vec<(Instant, usize)>,
     pub sent: Vec<(Instant, Typed)>,
     pub arrived: Vec<(Instant, Typed)>,
-    /// Reported as dropped inside the cell.
+    /// The number of packets that were reported as dropped inside the cell.
     pub dropped: u64,
 }
 

@@ -13,8 +13,8 @@ use acklab_wifi::hack::Counters;
 use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 use serde_json::{Value, json};
 
-/// When the segments of the test are sent. One segment precedes them; its ACK establishes the
-/// context.
+/// The time at which the segments of the test are sent. One segment precedes them; its ACK
+/// establishes the context.
 pub const START: Duration = Duration::from_millis(10);
 
 /// The PPDUs after the first segment, the ACKs, and the counters of the access point and the
@@ -26,8 +26,8 @@ pub struct Timeline {
     pub counters: Vec<Counters>,
 }
 
-/// Sends `segments` after the first one from the access point, or to it, over `cell`. The PPDUs at
-/// these places of the lines are lost, because their receiver is absent.
+/// Sends `segments` after the first segment from or to the access point, over `cell`. The PPDUs at
+/// these positions of the timeline are lost, because their receiver is absent.
 pub fn play(cell: &Value, segments: usize, is_upload: bool, lost: &[usize]) -> Timeline {
     let (from, to) = if is_upload { (1, 0) } else { (0, 1) };
     let mut flow = Flow::new(from, to, vec![Instant::ZERO]);

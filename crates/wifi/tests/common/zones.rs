@@ -44,7 +44,8 @@ pub fn solve(classes: [Class; 2], slot: f64, answered: f64, collided: f64) -> (f
     let mut first = 0.0;
     for _ in 0..5_000 {
         let (quiet_one, quiet_two) = ((1.0 - tau).powi(n), (1.0 - sigma).powi(m));
-        // Boundaries of a busy cycle in the zone of the first class alone, and in that of both.
+        // The number of boundaries of a busy cycle in the zone of the first class alone, and in the
+        // zone of both classes.
         let alone: f64 = (0..apart).map(|slot| quiet_one.powi(slot)).sum();
         let together = quiet_one.powi(apart) / (1.0 - quiet_one * quiet_two);
         first = alone / (alone + together);

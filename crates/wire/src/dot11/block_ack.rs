@@ -11,9 +11,9 @@ pub struct BlockAck {
     pub receiver: MacAddress,
     /// Transmitter address: the station that acknowledges.
     pub transmitter: MacAddress,
-    /// The traffic identifier, of which the low four bits count.
+    /// The traffic identifier. Only the low four bits are used.
     pub tid: u8,
-    /// The sequence number of the first bit of the bitmap, of which the low twelve bits count.
+    /// The sequence number of the first bit of the bitmap. Only the low twelve bits are used.
     pub start: u16,
     /// The frames that have arrived.
     pub bitmap: BlockBitmap,
@@ -28,13 +28,13 @@ pub struct BlockAckRequest {
     pub receiver: MacAddress,
     /// Transmitter address: the station that requests the Block ACK.
     pub transmitter: MacAddress,
-    /// The traffic identifier, of which the low four bits count.
+    /// The traffic identifier. Only the low four bits are used.
     pub tid: u8,
-    /// The first sequence number of the requested bitmap, of which the low twelve bits count.
+    /// The first sequence number of the requested bitmap. Only the low twelve bits are used.
     pub start: u16,
 }
 
-/// The frames of a window that have arrived: bit 0 of word 0 represents the first.
+/// The frames of a window that have arrived. Bit 0 of word 0 represents the first frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockBitmap {
     /// 64 frames.
@@ -59,7 +59,7 @@ impl BlockBitmap {
         }
     }
 
-    /// Returns the smallest bitmap that holds these words. Omits words after the sixteenth.
+    /// Returns the smallest bitmap that can contain these words. Omits words after the sixteenth.
     #[must_use]
     pub fn holding(words: &[u64]) -> Self {
         match words {

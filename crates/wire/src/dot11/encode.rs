@@ -21,8 +21,8 @@ pub fn encode(frame: &Frame<'_>, octets: &mut Vec<u8>) {
     encode_with(frame, &[], octets);
 }
 
-/// Like [`encode`], with the octets that TCP/HACK appends to a response frame between its last
-/// field and its FCS. Receivers without TCP/HACK ignore them.
+/// Like [`encode`], but inserts the octets that TCP/HACK appends to a response frame, between the
+/// last field and the FCS. Receivers without TCP/HACK ignore these octets.
 pub fn encode_with(frame: &Frame<'_>, appended: &[u8], octets: &mut Vec<u8>) {
     octets.clear();
     match frame {
@@ -114,7 +114,7 @@ fn data(frame: &Data<'_>, octets: &mut Vec<u8>) {
     octets.extend_from_slice(frame.body);
 }
 
-/// A group addressed frame is not acknowledged, so its Duration field is zero (9.2.5.2).
+/// A group-addressed frame is not acknowledged, so its Duration field is zero (9.2.5.2).
 fn beacon(frame: &Beacon<'_>, octets: &mut Vec<u8>) {
     start(kind::BEACON, 0, 0, octets);
     for address in [MacAddress::BROADCAST, frame.transmitter, frame.transmitter] {

@@ -26,9 +26,10 @@ pub enum Frame<'a> {
 pub struct Beacon<'a> {
     /// The address of the access point, which is also the BSSID.
     pub transmitter: MacAddress,
-    /// Its sequence number, of which the low twelve bits count (9.2.4.4.2).
+    /// The sequence number (9.2.4.4.2). Only the low twelve bits are used.
     pub sequence: u16,
-    /// Microseconds of the cell's clock when its first bit goes out (9.4.1.10).
+    /// The time of the cell's clock when the first bit of the beacon is sent, in microseconds
+    /// (9.4.1.10).
     pub timestamp: u64,
     /// Time from one beacon to the next in units of 1024 µs (9.4.1.3).
     pub interval: u16,
@@ -49,7 +50,7 @@ pub struct Rts {
     pub transmitter: MacAddress,
 }
 
-/// A CTS or an ACK, whose only address is that of the receiver.
+/// A CTS or an ACK. Its only address is the receiver address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Response {
     /// The Duration/ID field (9.2.5).
@@ -63,7 +64,7 @@ pub struct Response {
 pub struct Data<'a> {
     /// The Duration/ID field (9.2.5).
     pub duration: u16,
-    /// To or from the distribution system, or neither.
+    /// The direction of the frame: to or from the distribution system, or neither.
     pub distribution_system: DistributionSystem,
     /// `true` in a retransmission (9.2.4.1.6).
     pub is_retry: bool,
@@ -71,23 +72,23 @@ pub struct Data<'a> {
     pub has_more_fragments: bool,
     /// `true` if the sender has more frames for the receiver (9.2.4.1.8).
     pub has_more_data: bool,
-    /// SYNC of TCP/HACK (Salameh et al., ATC '14, §3.4): the sender has moved on although its
-    /// previous frame was not acknowledged. The paper does not specify where the bit is. Here it is
-    /// bit 4 of the QoS Control field, or, in a frame without QoS, the bit +HTC/Order, which has no
-    /// other use there.
+    /// SYNC of TCP/HACK (Salameh et al., ATC '14, §3.4): `true` if the sender sends new data
+    /// although its previous frame was not acknowledged. The paper does not specify the position of
+    /// the bit. Here, it is bit 4 of the QoS Control field. In a frame without QoS, it is the bit
+    /// +HTC/Order, which has no other use there.
     pub is_sync: bool,
     /// Address 1: the station that receives the frame over the air.
     pub receiver: MacAddress,
     /// Address 2: the station that transmits the frame.
     pub transmitter: MacAddress,
     /// Address 3: the destination of an MSDU sent to an access point; the source of an MSDU sent by
-    /// one; the BSSID of an A-MSDU, and of a frame between two stations (Table 9-30).
+    /// an access point; the BSSID of an A-MSDU, and of a frame between two stations (Table 9-30).
     pub address_3: MacAddress,
-    /// Its sequence number, of which the low twelve bits count (9.2.4.4.2).
+    /// The sequence number (9.2.4.4.2). Only the low twelve bits are used.
     pub sequence: u16,
-    /// Its fragment number, of which the low four bits count (9.2.4.4.3).
+    /// The fragment number (9.2.4.4.3). Only the low four bits are used.
     pub fragment: u8,
-    /// The QoS Control field, of QoS data.
+    /// The QoS Control field. Only for QoS data.
     pub qos: Option<Qos>,
     /// The MSDU, or the subframes of the A-MSDU: see [`msdu`](super::msdu).
     pub body: &'a [u8],
@@ -112,7 +113,7 @@ pub enum DistributionSystem {
 /// The QoS Control field of a data frame (9.2.4.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Qos {
-    /// The traffic identifier, of which the low four bits count.
+    /// The traffic identifier. Only the low four bits are used.
     pub tid: u8,
     /// The ACK policy.
     pub ack_policy: AckPolicy,
@@ -120,16 +121,16 @@ pub struct Qos {
     pub is_amsdu: bool,
 }
 
-/// How a QoS data frame must be acknowledged (Table 9-13).
+/// The acknowledgment that a QoS data frame requires (Table 9-13).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckPolicy {
-    /// By an ACK; in an A-MPDU by a Block ACK.
+    /// An ACK; for a frame in an A-MPDU, a Block ACK.
     Normal,
-    /// Not at all.
+    /// No acknowledgment.
     None,
-    /// Without a dedicated frame, under power save multi-poll.
+    /// No dedicated frame, under power save multi-poll.
     NotExplicit,
-    /// By a Block ACK after a Block ACK request.
+    /// A Block ACK after a Block ACK request.
     Block,
 }
 

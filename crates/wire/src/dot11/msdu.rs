@@ -7,14 +7,14 @@ pub const IPV4: u16 = etherparse::EtherType::IPV4.0;
 /// The EtherType of IPv6.
 pub const IPV6: u16 = etherparse::EtherType::IPV6.0;
 
-/// Returns the EtherType of an IP packet: that of the version in its first octet.
+/// Returns the EtherType of an IP packet, according to the IP version in its first octet.
 #[must_use]
 pub fn ether_type(packet: &[u8]) -> u16 {
     if packet.first().is_some_and(|first| first >> 4 == 6) { IPV6 } else { IPV4 }
 }
 
 /// The header of LLC (both service access points of SNAP, and an unnumbered information frame; IEEE
-/// Std 802-2014, 9.4; RFC 1042), followed by the organisation of the EtherTypes.
+/// Std 802-2014, 9.4; RFC 1042), followed by the organisation code (OUI) that denotes EtherTypes.
 const SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 /// Octets of LLC and SNAP headers.
 pub const SNAP_HEADER: usize = SNAP.len() + 2;
@@ -45,7 +45,7 @@ pub fn append(ether_type: u16, packet: &[u8], octets: &mut Vec<u8>) {
 /// Returns the EtherType of an MSDU and its packet.
 ///
 /// # Errors
-/// If it has no LLC and SNAP headers.
+/// If the MSDU has no LLC and SNAP headers.
 pub fn packet(msdu: &[u8]) -> Result<(u16, &[u8]), MsduError> {
     let rest = msdu.strip_prefix(&SNAP).ok_or(MsduError::NoSnap)?;
     let (ether_type, packet) = rest.split_first_chunk().ok_or(MsduError::NoSnap)?;
@@ -82,7 +82,7 @@ impl Subframe<'_> {
 /// Returns the subframes of the A-MSDU in these octets.
 ///
 /// # Errors
-/// If it ends within a subframe. The iterator yields nothing after an error.
+/// If the A-MSDU ends within a subframe. The iterator yields nothing after an error.
 pub fn subframes(amsdu: &[u8]) -> impl Iterator<Item = Result<Subframe<'_>, MsduError>> {
     let mut at = 0;
     std::iter::from_fn(move || {

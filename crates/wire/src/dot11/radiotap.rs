@@ -10,7 +10,7 @@ pub use encode::append;
 /// The metadata of a captured frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Header {
-    /// TSFT: microseconds of the cell's clock when the first bit of the frame arrived.
+    /// TSFT: the time of the cell's clock when the first bit of the frame arrived, in microseconds.
     pub tsft: Option<u64>,
     /// `true` if the frame was sent with the short DSSS preamble.
     pub has_short_preamble: bool,
@@ -30,7 +30,7 @@ pub struct Header {
     pub modulation: Option<Modulation>,
     /// The A-MPDU that contained the frame.
     pub ampdu: Option<Ampdu>,
-    /// Timestamp: nanoseconds of the capture's clock at the end of the PPDU.
+    /// Timestamp: the time of the capture's clock at the end of the PPDU, in nanoseconds.
     pub end: Option<u64>,
 }
 
@@ -72,13 +72,13 @@ pub enum Modulation {
 /// The rate of HT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ht {
-    /// The MCS index, which grows by eight with each spatial stream after the first.
+    /// The MCS index. Each spatial stream after the first adds eight to it.
     pub mcs: u8,
-    /// MHz, if known: 20 or 40.
+    /// The channel width in MHz, if known: 20 or 40.
     pub width: Option<u16>,
-    /// Nanoseconds, if known: 400 or 800.
+    /// The guard interval in nanoseconds, if known: 400 or 800.
     pub guard: Option<u16>,
-    /// Whether the frame is coded with LDPC, if known.
+    /// `true` if the frame is coded with LDPC; `None` if unknown.
     pub is_ldpc: Option<bool>,
     /// Additional STBC streams, if known: 0 to 3.
     pub stbc: Option<u8>,
@@ -89,68 +89,69 @@ pub struct Ht {
 /// The rate of VHT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vht {
-    /// The MCS, of which the low four bits count.
+    /// The MCS. Only the low four bits are used.
     pub mcs: u8,
     /// Spatial streams: 1 to 8.
     pub streams: u8,
-    /// MHz, if known: 20, 40, 80 or 160.
+    /// The channel width in MHz, if known: 20, 40, 80 or 160.
     pub width: Option<u16>,
-    /// Nanoseconds, if known: 400 or 800.
+    /// The guard interval in nanoseconds, if known: 400 or 800.
     pub guard: Option<u16>,
-    /// `true` if it is coded with LDPC.
+    /// `true` if the frame is coded with LDPC.
     pub is_ldpc: bool,
-    /// Whether the frame is sent with STBC, if known.
+    /// `true` if the frame is sent with STBC; `None` if unknown.
     pub is_stbc: Option<bool>,
 }
 
 /// The rate of HE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct He {
-    /// The MCS, of which the low four bits count.
+    /// The MCS. Only the low four bits are used.
     pub mcs: u8,
     /// Space-time streams: 1 to 8.
     pub streams: u8,
-    /// MHz, if known: 20, 40, 80 or 160.
+    /// The channel width in MHz, if known: 20, 40, 80 or 160.
     pub width: Option<u16>,
-    /// Nanoseconds, if known: 800, 1600 or 3200.
+    /// The guard interval in nanoseconds, if known: 800, 1600 or 3200.
     pub guard: Option<u16>,
     /// Length of the HE-LTF symbols in multiples of 3.2 µs, if known: 1, 2 or 4.
     pub training: Option<u8>,
-    /// Whether the frame is coded with LDPC, if known.
+    /// `true` if the frame is coded with LDPC; `None` if unknown.
     pub is_ldpc: Option<bool>,
-    /// Whether the frame is sent with STBC, if known.
+    /// `true` if the frame is sent with STBC; `None` if unknown.
     pub is_stbc: Option<bool>,
 }
 
 /// The rate of EHT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eht {
-    /// The MCS, of which the low four bits count.
+    /// The MCS. Only the low four bits are used.
     pub mcs: u8,
     /// Spatial streams: 1 to 16.
     pub streams: u8,
-    /// MHz, if known: 20, 40, 80, 160 or 320.
+    /// The channel width in MHz, if known: 20, 40, 80, 160 or 320.
     pub width: Option<u16>,
-    /// Nanoseconds, if known: 800, 1600 or 3200.
+    /// The guard interval in nanoseconds, if known: 800, 1600 or 3200.
     pub guard: Option<u16>,
     /// Length of the EHT-LTF symbols in multiples of 3.2 µs, if known: 1, 2 or 4.
     pub training: Option<u8>,
-    /// Whether the frame is coded with LDPC, if known.
+    /// `true` if the frame is coded with LDPC; `None` if unknown.
     pub is_ldpc: Option<bool>,
 }
 
 /// The A-MPDU that contained a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ampdu {
-    /// A number that all frames of one A-MPDU share, and that differs from that of the next A-MPDU.
+    /// A number that all frames of one A-MPDU share. The next A-MPDU has a different number.
     pub reference: u32,
-    /// Whether the frame is the last one of the A-MPDU, if known.
+    /// `true` if the frame is the last frame of the A-MPDU; `None` if unknown.
     pub is_last: Option<bool>,
-    /// Whether the frame is the only MPDU, with EOF set in its delimiter, if known (9.7.3).
+    /// `true` if the frame is the only MPDU, with EOF set in its delimiter (9.7.3); `None` if
+    /// unknown.
     pub is_single: Option<bool>,
 }
 
-/// The fields by bit of the presence word.
+/// The number of each field: the position of its bit in the presence word.
 mod field {
     pub(super) const TSFT: u32 = 0;
     pub(super) const FLAGS: u32 = 1;
@@ -285,7 +286,8 @@ mod tlv {
     pub(super) const ALIGNMENT: usize = 4;
 }
 
-/// The item of U-SIG: a word of common fields, and value and mask of the others.
+/// The item of U-SIG: a word of common fields, followed by the value and the mask of the other
+/// fields.
 mod u_sig {
     /// Common.
     pub(super) const VERSION_KNOWN: u32 = 0x0000_0001;
@@ -304,7 +306,7 @@ mod u_sig {
     pub(super) const TYPE: u32 = 0x0000_00c0;
     /// Value: a single user, in either direction.
     pub(super) const SINGLE_USER: u32 = 0x0000_0040;
-    /// Octets of the item.
+    /// The number of octets of the item.
     pub(super) const LEN: usize = 12;
 }
 
@@ -339,16 +341,16 @@ mod eht {
 }
 
 mod timestamp {
-    /// Unit of nanoseconds, at the end of the PPDU.
+    /// The unit of the timestamp is nanoseconds, and its position is the end of the PPDU.
     pub(super) const NANOSECONDS_AT_END: u8 = 0x22;
 }
 
-/// Looks `value` up in a table and returns its code.
+/// Returns the code of `value` in a table.
 fn code<C: Copy, V: Copy + PartialEq>(table: &[(C, V)], value: V) -> Option<C> {
     table.iter().find(|(_, known)| *known == value).map(|(code, _)| *code)
 }
 
-/// Looks `code` up in a table and returns its value.
+/// Returns the value of `code` in a table.
 fn value<C: Copy + PartialEq, V: Copy>(table: &[(C, V)], code: C) -> Option<V> {
     table.iter().find(|(known, _)| *known == code).map(|(_, value)| *value)
 }

@@ -49,10 +49,10 @@ pub(super) struct Parsed {
 /// The payload of an IP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Carried {
-    /// The protocol; `None` in a fragment, because only the first one has a header of that
+    /// The protocol; `None` in a fragment, because only the first fragment has a header of this
     /// protocol.
     pub(super) protocol: Option<IpNumber>,
-    /// Octets of all IP headers before it.
+    /// The number of octets of all IP headers before the payload.
     pub(super) offset: usize,
 }
 
@@ -88,7 +88,7 @@ fn parse_v4(octets: &[u8]) -> Result<Parsed, ParseError> {
     let present = &octets[..octets.len().min(wire_len)];
     let is_fragment = ip.is_fragmenting_payload();
     let payload = &present[ip.slice().len()..];
-    // All fragments of a packet have the same protocol field. Only the first one has an
+    // All fragments of a packet have the same protocol field. Only the first fragment has an
     // authentication header (RFC 4302, §3.3.4).
     let (protocol, octets) = if is_fragment {
         (ip.protocol(), payload)
@@ -134,15 +134,15 @@ fn parse_v6(octets: &[u8]) -> Result<Parsed, ParseError> {
     })
 }
 
-/// Skips the extension headers (RFC 8200, §4), the first of which has the number `first`. Returns
-/// the number of the first header that is not an extension header or is cut off, whether the packet
-/// is a fragment, and the remaining octets.
+/// Skips the extension headers (RFC 8200, §4), which begin with a header of number `first`. Returns
+/// three values: the number of the first header that is not an extension header or is cut off,
+/// `true` if the packet is a fragment, and the remaining octets.
 ///
-/// For a fragment, the number is the Next Header value of the fragment header. It is the same in
-/// all fragments, but only the first fragment begins with that header (RFC 8200, §4.5).
+/// For a fragment, the number is the Next Header value of the fragment header. This value is the
+/// same in all fragments, but only the first fragment begins with this header (RFC 8200, §4.5).
 fn behind_extensions(first: IpNumber, octets: &[u8]) -> (IpNumber, bool, &[u8]) {
-    // The iterator of etherparse's `Ipv6ExtensionsSlice` continues behind the headers that could be
-    // parsed, so it is not used.
+    // The iterator of etherparse's `Ipv6ExtensionsSlice` is not used, because it continues behind
+    // the headers that could be parsed.
     let (mut number, mut rest) = (first, octets);
     loop {
         let (len, next, is_fragment) = match number {

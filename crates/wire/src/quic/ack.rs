@@ -26,13 +26,13 @@ struct Rare {
 /// Arrival times of packets with contiguous numbers (draft-ietf-quic-receive-ts, §4.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimestampRange {
-    /// Delta Largest Acknowledged: the distance of the range's largest number below the largest
-    /// number that the frame acknowledges.
+    /// Delta Largest Acknowledged: the largest number that the frame acknowledges, minus the
+    /// largest number of this range.
     pub below: u64,
     /// The Timestamp Deltas, from the largest number downwards, in units of
     /// 2^`receive_timestamps_exponent` microseconds. The first delta of the frame is the time since
-    /// the basis. Each other delta is the time by which a packet arrived before the previous one in
-    /// the list.
+    /// the time basis of the sender of the frame. Each other delta is the time by which a packet
+    /// arrived before the previous one in the list.
     pub deltas: Vec<u64>,
 }
 
@@ -55,14 +55,14 @@ impl Ack {
         Self { ranges, delay, rare: None }
     }
 
-    /// Returns the same frame with these counts, if any.
+    /// Adds these ECN counts, if any, and returns the frame.
     #[must_use]
     #[inline]
     pub fn with_ecn(self, counts: Option<EcnCounts>) -> Self {
         if counts == self.ecn().copied() { self } else { self.with(|rare| rare.ecn = counts) }
     }
 
-    /// Returns the same frame with these timestamps, if any.
+    /// Adds these timestamps, if any, and returns the frame.
     #[must_use]
     #[inline]
     pub fn with_timestamps(self, timestamps: Option<Vec<TimestampRange>>) -> Self {
@@ -114,7 +114,7 @@ impl Ack {
         }
     }
 
-    /// Returns the fields after those of an ACK frame.
+    /// Returns the timestamp fields, which follow the fields of an ACK frame.
     pub(super) fn timestamp_fields(&self) -> impl Iterator<Item = u64> {
         let ranges = self.timestamps().into_iter().flatten();
         let fields = ranges.flat_map(|TimestampRange { below, deltas }| {
@@ -123,9 +123,10 @@ impl Ack {
         self.timestamps().into_iter().map(|ranges| ranges.len() as u64).chain(fields)
     }
 
-    /// Returns the packets whose arrival times the frame reports, in the order of their fields, and
-    /// these times since the sender's basis, in the unit of the frame. An invalid packet number
-    /// yields `None`, which ends the iteration.
+    /// Returns the numbers of the packets whose arrival times the frame reports, each with its
+    /// arrival time. Packets are in the order of their fields. Times are relative to the sender's
+    /// basis, in the unit of the frame. An invalid packet number yields `None`, which ends the
+    /// iteration.
     pub fn receive_times(&self) -> impl Iterator<Item = Option<(u64, u64)>> {
         let largest = self.ranges.largest();
         let mut at = None;

@@ -4,8 +4,8 @@ use crate::varint;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ranges of packet numbers, the highest first. There is at least one range, none is empty, and any
-/// two have a gap between them.
+/// Ranges of packet numbers, the highest first. There is at least one range, no range is empty, and
+/// there is a gap between any two ranges.
 ///
 /// From one frame to the next, usually only the newest range has grown. So the list of older ranges
 /// is built and measured once, and frames share it. The cost of a frame is then independent of the
@@ -16,14 +16,15 @@ pub struct AckRanges {
     older: Option<OlderRanges>,
 }
 
-/// The ranges behind the newest: at least one.
+/// The ranges below the newest range. There is at least one.
 #[derive(Clone, Debug)]
 pub struct OlderRanges(Arc<List>);
 
 #[derive(Debug)]
 struct List {
     ranges: Vec<Range<u64>>,
-    /// Octets of their fields in a frame, without the gap before the first.
+    /// The number of octets of the fields of these ranges in a frame, without the gap before the
+    /// first range.
     octets: u64,
 }
 
@@ -36,7 +37,7 @@ impl PartialEq for OlderRanges {
 impl Eq for OlderRanges {}
 
 impl OlderRanges {
-    /// Returns a list of these ranges, the highest first. Returns `None` if there are none.
+    /// Returns a list of these ranges, the highest first. Returns `None` if `ranges` is empty.
     #[must_use]
     pub fn new(ranges: Vec<Range<u64>>) -> Option<Self> {
         let first = ranges.first()?;
@@ -44,7 +45,8 @@ impl OlderRanges {
         Some(Self(Arc::new(List { ranges, octets })))
     }
 
-    /// Returns `true` if both share one list. Equal lists that are not shared do not count.
+    /// Returns `true` if both share one list in memory. Returns `false` for lists that are equal
+    /// but not shared.
     #[must_use]
     #[inline]
     pub fn is_same(&self, other: &Self) -> bool {
@@ -60,7 +62,7 @@ impl AckRanges {
         Self { newest, older }
     }
 
-    /// Returns the ranges behind the newest.
+    /// Returns the ranges below the newest range.
     #[must_use]
     #[inline]
     pub const fn older(&self) -> Option<&OlderRanges> {
@@ -97,13 +99,13 @@ impl AckRanges {
         length(&self.newest)
     }
 
-    /// Returns the fields of the ranges behind the first: gap and length of each (§19.3.1).
+    /// Returns the fields of the ranges after the first range: gap and length of each (§19.3.1).
     pub(super) fn fields(&self) -> impl Iterator<Item = (u64, u64)> {
         let first = self.list().first().map(|first| (gap(&self.newest, first), length(first)));
         first.into_iter().chain(fields(self.list()))
     }
 
-    /// Returns the number of octets of the fields that describe them.
+    /// Returns the number of octets of the fields that describe the ranges.
     #[inline]
     pub(super) fn wire_len(&self) -> u64 {
         let own = varint::len(self.largest()) + varint::len(self.first_field());

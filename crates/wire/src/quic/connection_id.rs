@@ -29,14 +29,14 @@ impl ConnectionId {
         Self { length: 8, octets }
     }
 
-    /// Returns its octets.
+    /// Returns the octets of the connection ID.
     #[must_use]
     #[inline]
     pub fn octets(&self) -> &[u8] {
         &self.octets[..usize::from(self.length)]
     }
 
-    /// Returns the number of its octets.
+    /// Returns the number of octets of the connection ID.
     #[must_use]
     #[inline]
     pub const fn wire_len(&self) -> u64 {

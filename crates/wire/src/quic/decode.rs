@@ -1,8 +1,8 @@
 //! Decodes packets.
 //!
-//! A decoded value encodes to octets that decode to the same value. They need not be the same
-//! octets: RFC 9000 lets a sender choose the length of an integer, and whether a stream frame has a
-//! Length field.
+//! A decoded value encodes to octets that decode to the same value. These octets may differ from
+//! the decoded octets. RFC 9000 permits a sender to choose the length of an integer, and to omit
+//! the Length field of the last stream frame.
 
 use super::header::{FIXED, KEY_PHASE, LENGTH_FIELD, LONG, LONG_TYPE, SPIN};
 use super::kind;
@@ -26,7 +26,7 @@ const MAX_STREAMS: u64 = 1 << 60;
 /// The reasons why octets are not a packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are not a UDP datagram in IPv4.
+    /// The octets are not a UDP datagram in IPv4.
     #[error(transparent)]
     Udp(#[from] HeaderError),
     /// Octets are missing.
@@ -40,7 +40,7 @@ pub enum DecodeError {
     /// The datagram has no octets.
     #[error("the datagram is empty")]
     NoPacket,
-    /// The header is incomplete or holds an invalid value.
+    /// The header is incomplete or contains an invalid value.
     #[error("the header of a packet is truncated or has an invalid value")]
     Header,
     /// The fixed bit is zero.
@@ -49,7 +49,7 @@ pub enum DecodeError {
     /// A long header has another version.
     #[error("found version {0:#010x}, expected 1")]
     Version(u32),
-    /// A 0-RTT or Retry packet.
+    /// The packet is a 0-RTT or Retry packet.
     #[error("found a long header packet of type {0}, expected Initial (0) or Handshake (2)")]
     Type(u8),
     /// The tag of an unprotected packet is not zero.
@@ -86,7 +86,7 @@ pub fn decode(octets: &[u8], id_length: usize, checksums: Checksums) -> Result<(
 /// IDs of `id_length` octets.
 ///
 /// # Errors
-/// If they are not well-formed.
+/// If the packets are not well-formed.
 pub fn decode_datagram(mut datagram: &[u8], ecn: Ecn, id_length: usize) -> Result<Datagram, DecodeError> {
     let mut packets = Sequence::default();
     while !datagram.is_empty() {
@@ -255,7 +255,8 @@ fn ack(has_ecn: bool, octets: &mut Octets<'_>) -> Option<Ack> {
     let mut field = || varint::take(&mut octets.0);
     let (largest, delay, count, first) = (field()?, field()?, field()?, field()?);
     let mut lowest = largest.checked_sub(first)?;
-    // A range has at least two octets, so a large count alone allocates no memory.
+    // A range has at least two octets, so the count is limited by the remaining octets before
+    // memory is allocated.
     let maximum = octets.0.len() / 2 + 1;
     let newest = lowest..largest + 1;
     let mut older = Vec::with_capacity(usize::try_from(count).ok()?.min(maximum));
@@ -270,7 +271,8 @@ fn ack(has_ecn: bool, octets: &mut Octets<'_>) -> Option<Ack> {
     Some(Ack::new(AckRanges::new(newest, OlderRanges::new(older)), delay).with_ecn(ecn))
 }
 
-/// Reads the fields after those of an ACK frame (draft-ietf-quic-receive-ts, §4.1).
+/// Reads the timestamp fields, which follow the fields of an ACK frame (draft-ietf-quic-receive-ts,
+/// §4.1).
 fn timestamp_ranges(octets: &mut Octets<'_>) -> Option<Vec<TimestampRange>> {
     let count = varint::take(&mut octets.0)?;
     let mut ranges = Vec::new();

@@ -12,7 +12,7 @@ use etherparse::IpNumber;
 
 /// Replaces the contents of `octets` with the octets of `datagram`, with zeros for the octets of
 /// streams and of the handshake. The memory is reused. [`Extent::Headers`] omits the octets of the
-/// last stream or handshake frame and those after it, if only the tag follows.
+/// last stream or handshake frame and the octets after this frame, if only the tag follows.
 pub(super) fn encode(
     datagram: &Datagram,
     endpoints: Endpoints,
@@ -24,7 +24,7 @@ pub(super) fn encode(
     let wire_len = datagram.wire_len().get();
     let length = u16::try_from(wire_len).map_err(|_| TooLong { octets: wire_len })? - IPV4_HEADER as u16;
     let mut carried = vec![0; UDP_HEADER as usize];
-    // Zeros that must still be appended.
+    // The number of zeros that must still be appended.
     let mut zeros = 0;
     for packet in datagram.packets.iter() {
         carried.resize(carried.len() + zeros, 0);

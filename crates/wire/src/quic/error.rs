@@ -34,7 +34,7 @@ impl TransportError {
         Self::ProtocolViolation,
     ];
 
-    /// Returns its code.
+    /// Returns the code of the error.
     #[must_use]
     pub const fn code(self) -> u64 {
         match self {

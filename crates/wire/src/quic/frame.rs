@@ -43,11 +43,11 @@ pub enum Frame {
         /// The offset up to which data may be sent.
         limit: u64,
     },
-    /// `MAX_STREAMS`: the number of streams that the peer may open.
+    /// `MAX_STREAMS`: the number of streams that the receiver of the frame may open.
     MaxStreams {
-        /// Their direction.
+        /// The direction of the streams.
         direction: Direction,
-        /// Their maximum number over the lifetime of the connection.
+        /// The maximum number of streams over the lifetime of the connection.
         limit: u64,
     },
     /// `DATA_BLOCKED`: this limit of the connection blocks sending.
@@ -61,7 +61,7 @@ pub enum Frame {
     },
     /// `STREAMS_BLOCKED`: this limit blocks the opening of a stream.
     StreamsBlocked {
-        /// Their direction.
+        /// The direction of the streams.
         direction: Direction,
         /// The limit.
         limit: u64,
@@ -113,14 +113,14 @@ impl Stream {
         self.offset + self.length as u64
     }
 
-    /// Returns the octets of the frame, including its Length field.
+    /// Returns the number of octets of the frame, including its Length field.
     #[must_use]
     #[inline]
     pub const fn wire_len(&self) -> u64 {
         Self::header(self.id, self.offset) + Frame::length_field(self) + self.length as u64
     }
 
-    /// Returns the number of octets before those of the stream, without the Length field.
+    /// Returns the number of octets before the stream data, without the Length field.
     #[inline]
     const fn header(id: u64, offset: u64) -> u64 {
         1 + varint::len(id) + if offset == 0 { 0 } else { varint::len(offset) }
@@ -132,14 +132,14 @@ impl Stream {
 pub enum Direction {
     /// Both endpoints send.
     Bidirectional,
-    /// Only the endpoint that opens it sends.
+    /// Only the endpoint that opens the stream sends.
     Unidirectional,
 }
 
 /// A new connection ID for packets to the sender of the frame (§19.15).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewConnectionId {
-    /// Its sequence number.
+    /// The sequence number of the connection ID.
     pub sequence: u64,
     /// Connection IDs with smaller sequence numbers must be retired.
     pub retire_prior_to: u64,
@@ -165,20 +165,21 @@ pub struct Close {
 /// §4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckFrequency {
-    /// Increases with each frame. An older frame is ignored.
+    /// The sequence number of the frame, which increases with each frame. The receiver ignores an
+    /// older frame.
     pub sequence: u64,
     /// The peer acknowledges when more than this number of ack-eliciting packets are
     /// unacknowledged.
     pub threshold: u64,
     /// The maximum delay of an acknowledgment, in microseconds.
     pub max_ack_delay: u64,
-    /// The peer reports a gap immediately when it is this number of packets behind the largest;
-    /// zero means never.
+    /// The peer reports a gap immediately when the gap is this number of packets below the largest
+    /// packet number. Zero means never.
     pub reordering: u64,
 }
 
 impl Frame {
-    /// Returns the number of octets of the frame, including those of a stream and its Length field.
+    /// Returns the number of octets of the frame, including stream data and the Length field.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -220,14 +221,14 @@ impl Frame {
         varint::len(stream.length as u64)
     }
 
-    /// Returns the number of octets before those of a stream in the last frame of a packet.
+    /// Returns the number of octets before the stream data in the last frame of a packet.
     #[must_use]
     #[inline]
     pub const fn stream_header(id: u64, offset: u64) -> u64 {
         Stream::header(id, offset)
     }
 
-    /// Returns the number of octets before those of the handshake.
+    /// Returns the number of octets before the handshake data.
     #[must_use]
     pub const fn crypto_header(offset: u64, length: u16) -> u64 {
         1 + varint::len(offset) + varint::len(length as u64)
@@ -248,7 +249,7 @@ impl Frame {
             PacketType::OneRtt => true,
             PacketType::Initial | PacketType::Handshake => match self {
                 Self::Close(close) => close.frame_type.is_some(),
-                // draft-ietf-quic-receive-ts, §4: in 1-RTT packets.
+                // Timestamps are permitted only in 1-RTT packets (draft-ietf-quic-receive-ts, §4).
                 Self::Ack(ack) => ack.timestamps().is_none(),
                 Self::Padding(_) | Self::Ping | Self::Crypto(_) => true,
                 _ => false,

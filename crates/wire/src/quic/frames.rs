@@ -7,7 +7,7 @@ use crate::sequence::Sequence;
 pub type Frames = Sequence<Frame>;
 
 impl Frames {
-    /// Returns the number of octets of the frames, including those of streams.
+    /// Returns the number of octets of the frames, including stream data.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -21,7 +21,7 @@ impl Frames {
         if let Some(Frame::Stream(stream)) = self.last() { Frame::length_field(stream) } else { 0 }
     }
 
-    /// Returns the number of octets of streams among them.
+    /// Returns the number of octets of stream data in the frames.
     #[must_use]
     #[inline]
     pub fn payload(&self) -> u32 {

@@ -13,7 +13,7 @@ pub(super) const SPIN: u8 = 0x20;
 pub(super) const KEY_PHASE: u8 = 0x04;
 /// The type of a long header.
 pub(super) const LONG_TYPE: u8 = 0x30;
-/// Octets of the Length field of a long header, which is always encoded in two.
+/// The number of octets in which this module encodes the Length field of a long header.
 pub(super) const LENGTH_FIELD: u64 = 2;
 
 /// The type of a packet.

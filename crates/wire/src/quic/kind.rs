@@ -1,4 +1,4 @@
-//! Types of frames (RFC 9000, §19). All except a few are one octet as a varint.
+//! Types of frames (RFC 9000, §19). Most types are encoded as a varint of one octet.
 
 pub(super) const PADDING: u64 = 0x00;
 pub(super) const PING: u64 = 0x01;

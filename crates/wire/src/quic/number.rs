@@ -28,9 +28,9 @@ impl PacketNumber {
         Self { value: value & (u32::MAX >> (32 - 8 * length as u32)), length }
     }
 
-    /// Returns `full` in as many octets as its receiver needs. `acknowledged` is the largest number
-    /// that the receiver has acknowledged. The octets distinguish twice the count of outstanding
-    /// numbers (§17.1, appendix A.2).
+    /// Returns `full` in as many octets as the receiver needs. `acknowledged` is the largest number
+    /// that the receiver has acknowledged. The octets can represent at least twice as many numbers
+    /// as are outstanding (§17.1, appendix A.2).
     #[must_use]
     pub fn truncate(full: u64, acknowledged: Option<u64>) -> Self {
         let outstanding = acknowledged.map_or(full + 1, |acknowledged| full.saturating_sub(acknowledged));
@@ -38,8 +38,8 @@ impl PacketNumber {
         Self::new(full as u32, bits.div_ceil(8).min(4) as u8)
     }
 
-    /// Returns the full number nearest to the next expected one. `largest` is the largest number
-    /// that has arrived (appendix A.3).
+    /// Returns the full number that is nearest to the next expected number. `largest` is the
+    /// largest number that has arrived (appendix A.3).
     #[must_use]
     pub fn expand(self, largest: Option<u64>) -> u64 {
         let expected = largest.map_or(0, |largest| largest + 1);
@@ -60,7 +60,7 @@ impl PacketNumber {
         self.value
     }
 
-    /// Returns the number of its octets: one to four.
+    /// Returns the number of octets: one to four.
     #[must_use]
     #[inline]
     pub const fn length(self) -> u8 {

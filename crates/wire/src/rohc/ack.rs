@@ -10,9 +10,9 @@ use crate::tcp::{EncodeError, Headers, Segment, decode, headers};
 pub struct Ack {
     /// Source and destination.
     pub endpoints: Endpoints,
-    /// The segment, for which [`Segment::is_pure_ack`] holds.
+    /// The segment. [`Segment::is_pure_ack`] returns `true` for it.
     pub segment: Segment,
-    /// The other fields of its IPv4 header.
+    /// The other fields of the IPv4 header.
     pub ip: Ipv4Fields,
 }
 
@@ -25,8 +25,8 @@ impl Ack {
     }
 
     /// Decodes the octets of an IPv4 packet. Returns `None` if it is not a pure ACK, or if
-    /// [`headers`](Self::headers) would not restore the same octets: an `Ack` cannot hold IP
-    /// options, TCP options that acklab does not know, or a wrong checksum.
+    /// [`headers`](Self::headers) would not restore the same octets: an `Ack` cannot represent IP
+    /// options, TCP options that acklab does not support, or a wrong checksum.
     #[must_use]
     pub fn of_octets(octets: &[u8]) -> Option<Self> {
         let (endpoints, segment) = decode(octets, Checksums::Ignore).ok()?;
@@ -35,7 +35,7 @@ impl Ack {
         (segment.is_pure_ack() && ack.headers().is_ok_and(|headers| headers[..] == *octets)).then_some(ack)
     }
 
-    /// Returns the octets of its headers.
+    /// Returns the octets of the headers.
     ///
     /// # Errors
     /// If the options do not fit a header.
@@ -43,15 +43,15 @@ impl Ack {
         headers(&self.segment, self.endpoints, self.ip)
     }
 
-    /// Returns its headers as words. Callers should borrow from the result: moving words that were
-    /// just written costs more than computing them.
+    /// Returns the headers as words. Callers should borrow the result instead of moving it: moving
+    /// words that were just written costs more than computing them.
     #[inline]
     pub(super) fn header_words(&self) -> Result<HeaderWords, EncodeError> {
         HeaderWords::of(&self.segment, &self.endpoints, &self.ip)
     }
 
     /// Returns the octet of the irregular chain with all ECN bits (RFC 6846, §8.2:
-    /// `tcp_irregular`): the ECN field of IP, the reserved bits of TCP, of which AE is the last,
+    /// `tcp_irregular`): the ECN field of IP, the reserved bits of TCP (AE is the last of them),
     /// and CWR and ECE.
     pub(super) const fn ecn_octet(&self) -> u8 {
         self.segment.ecn.bits() << 6 | self.segment.flags.ace()

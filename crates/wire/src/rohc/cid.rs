@@ -16,10 +16,10 @@ impl Cid {
 
     /// Returns the CID that both ends of TCP/HACK compute (Salameh et al., ATC '14, §3.3.2): the
     /// last octet of the MD5 hash (RFC 1321) of the five-tuple. The paper does not give the order
-    /// of its fields; here it is that of the headers: protocol, addresses, ports.
+    /// of its fields; here, the order is protocol, addresses, ports, as in the headers.
     ///
-    /// Two connections may have the same CID. The first one keeps it. The ACKs of the other are not
-    /// compressed.
+    /// Two connections may have the same CID. The first connection keeps the CID. The ACKs of the
+    /// other connection are not compressed.
     #[must_use]
     pub fn of(endpoints: Endpoints) -> Self {
         let (from, to) = (endpoints.source, endpoints.destination);
@@ -46,9 +46,9 @@ impl fmt::Debug for Cid {
     }
 }
 
-/// A flow counts as ended after this number of headers of other flows: four rounds of as many flows
-/// as there are CIDs. An active flow that is mistaken for an ended one costs an IR. So does each
-/// header of a new flow that waits for an ended one.
+/// A flow is assumed to have ended after this number of headers of other flows: four rounds of as
+/// many flows as there are CIDs. If an active flow is assumed to have ended, it costs an IR. Each
+/// header of a new flow that waits for a CID also costs an IR.
 const QUIET: u64 = 4 * Cid::SMALL as u64;
 
 /// The assignment of the small CIDs to flows, which may outnumber the CIDs.
@@ -56,15 +56,16 @@ const QUIET: u64 = 4 * Cid::SMALL as u64;
 /// A new flow evicts an ended one. If no flow has ended, new flows evict one another until one of
 /// them sends a second header: insertion in the LRU position (Qureshi, Jaleel, Patt, Steely and
 /// Emer: Adaptive Insertion Policies for High Performance Caching, ISCA '07, §4.1). If seventeen
-/// flows take turns, two of them share one CID. Evicting the least recently used flow would always
-/// evict the next one in turn, so that every header is an IR.
+/// flows send headers in turn, two of them share one CID. Evicting the least recently used flow
+/// would always evict the flow that sends next, so that every header is an IR.
 #[derive(Clone, Debug)]
 pub(super) struct SmallCids {
-    /// Headers that have been compressed.
+    /// The number of headers that have been compressed.
     clock: u64,
-    /// When the flow with each CID sent its last header, or `None` if the CID is free.
+    /// For each CID, the value of `clock` when its flow sent its last header. `None` if the CID is
+    /// free.
     used: [Option<u64>; Cid::SMALL as usize],
-    /// The CID that new flows share, as long as none of them has sent a second header.
+    /// The CID that new flows share, while none of these flows has sent a second header.
     shared: Option<Cid>,
     /// The last MSN of each CID. A new flow continues from it (RFC 6846, §6.1.1), so that its IR is
     /// not mistaken for a duplicate.
@@ -85,7 +86,8 @@ impl SmallCids {
         self.shared = self.shared.filter(|shared| *shared != cid);
     }
 
-    /// Assigns a CID to a new flow, which sends a header: a free one, or that of an evicted flow.
+    /// Assigns a CID to a new flow, which sends a header: a free CID, or the CID of an evicted
+    /// flow.
     pub(super) fn assign(&mut self) -> Cid {
         self.clock += 1;
         let last_use = |cid: &Cid| self.used[usize::from(cid.0)];

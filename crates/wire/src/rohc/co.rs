@@ -17,14 +17,14 @@ pub(super) struct Context {
     pub(super) state: State,
     pub(super) table: ItemTable,
     /// `true` if a check has failed since the last header with a CRC of more than three bits (RFC
-    /// 6846, §5.3.2: the state "Static Context"). One failed check suffices, because links lose
-    /// packets here, but do not corrupt them.
+    /// 6846, §5.3.2: the state "Static Context"). One failed check suffices, because links in
+    /// acklab lose packets but do not corrupt them.
     pub(super) is_damaged: bool,
 }
 
 impl Context {
-    /// Replaces the state by that of an uncompressed ACK. The item table keeps the items of earlier
-    /// headers.
+    /// Replaces the state by the state after an uncompressed ACK. The items of earlier headers
+    /// remain in the item table.
     pub(super) fn refresh(&mut self, state: State) {
         self.table.store(self.state.list, &self.state.ack.segment.options);
         self.table.assign_uncompressed(state.list, &state.ack);
@@ -40,8 +40,8 @@ impl Context {
     }
 
     /// Decompresses the header for which [`Format::read`](super::formats::Format::read) returned
-    /// `base` and `next`. Its remaining octets are in `reader`. The context is updated only if the
-    /// header is valid and `accept` accepts the octets that follow it.
+    /// `base` and `next`. The remaining octets of the header are in `reader`. The context is
+    /// updated only if the header is valid and `accept` accepts the octets that follow it.
     pub(super) fn decompress(
         &mut self,
         base: &Base,

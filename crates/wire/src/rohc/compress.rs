@@ -42,9 +42,10 @@ struct Context {
     behavior: BehaviorEstimator,
     /// The number of headers since the ECN bits changed; the maximum if they never changed.
     ecn_quiet: u16,
-    /// Headers after which ECN bits of zero are omitted.
+    /// The number of headers with ECN bits of zero after which the bits are omitted.
     zero_ecn_patience: u16,
-    /// IRs still to be sent before the decompressor is assumed to have received one.
+    /// The number of IRs that must be sent before the decompressor is assumed to have received one
+    /// IR.
     irs_left: u8,
     since_ir: u16,
     /// `true` if compressed ACKs were discarded. The context of the decompressor is then unknown
@@ -66,17 +67,17 @@ impl Context {
         }
     }
 
-    /// Returns `true` if the context is that of the flow between these endpoints.
+    /// Returns `true` if the context belongs to the flow between these endpoints.
     fn is_of(&self, endpoints: Endpoints) -> bool {
         self.references.newest().ack.endpoints == endpoints
     }
 
-    /// Returns `true` if the next header must carry the ECN bits, which are `octet`.
+    /// Returns `true` if the next header must carry the ECN bits. `octet` contains the bits.
     ///
-    /// Non-zero bits are carried until this has cost as much as omitting them for a while. This
-    /// rule for the ski rental problem costs at most twice the best decision. Zero bits are omitted
-    /// immediately, because congestion is rare. If this did not pay off before, they are omitted
-    /// later.
+    /// After non-zero bits, the bits are carried until carrying them has cost as much as omitting
+    /// them and carrying them again. This rule for the ski rental problem costs at most twice the
+    /// best decision. At first, bits of zero are omitted immediately, because congestion is rare.
+    /// If omitting them cost more than it saved, they are omitted later the next time.
     fn uses_ecn(&mut self, is_used: bool, octet: u8, is_unchanged: bool, config: RohcConfig) -> bool {
         let switch = ECN_SWITCH * u16::from(config.references);
         if is_unchanged {
@@ -258,7 +259,7 @@ impl Compressor {
         self.msn
     }
 
-    /// Removes the flow between these endpoints, so that another one can use its CID. Compressor
+    /// Removes the flow between these endpoints, so that another flow can use its CID. Compressor
     /// and decompressor must both do so.
     pub fn forget(&mut self, endpoints: Endpoints) {
         if let Some(cid) = self.cids.remove(&endpoints)
@@ -277,8 +278,8 @@ impl Compressor {
         if is_recent { Some(self.recent) } else { self.cids.get(&endpoints).copied() }
     }
 
-    /// Returns the CID of the flow. In [`Profile::Hack`] another flow may hold it. In
-    /// [`Profile::Standard`] a new flow is assigned a CID, if necessary that of another flow.
+    /// Returns the CID of the flow. In [`Profile::Hack`], another flow may use this CID. In
+    /// [`Profile::Standard`], a new flow is assigned a CID, if necessary the CID of another flow.
     fn cid(&mut self, ack: &Ack, list: List) -> Option<Cid> {
         if let Some(cid) = self.known_cid(ack.endpoints) {
             if self.config.profile == Profile::Standard {

@@ -18,8 +18,8 @@ pub(super) struct State {
     pub(super) behavior: Behavior,
     /// The control field `ip_id_offset` (§8.2), which each header sets under its own behavior. The
     /// RFC does not specify whether a random or zero IP-ID sets it. librohc's compressor assumes
-    /// that it does. So the decompressor here sets it for them, too, while the compressor here uses
-    /// it only after sequential ones.
+    /// that it does. So the decompressor here also sets it for a random or zero IP-ID. The
+    /// compressor here uses it only after a sequential IP-ID.
     pub(super) ip_id_offset: u16,
     /// `true` if each header carries the ECN bits (§6.1.3).
     pub(super) ecn_used: bool,
@@ -29,7 +29,7 @@ pub(super) struct State {
 
 impl State {
     /// Returns the state after an uncompressed ACK of TCP/HACK. Both ends derive it from the header
-    /// alone. `msn` is the number before that of the next compressed ACK.
+    /// alone. `msn` is the number before the number of the next compressed ACK.
     pub(super) const fn of_uncompressed(ack: Ack, list: List, msn: u16) -> Self {
         let behavior = Behavior::initial(ack.ip.identification);
         let mut state = Self { ack, list, msn, behavior, ip_id_offset: 0, ecn_used: false, ack_stride: 0 };
@@ -54,18 +54,18 @@ impl State {
 /// The maximum of [`RohcConfig::references`](super::RohcConfig::references).
 pub const MAX_REFERENCES: usize = 4;
 
-/// The last headers that were sent, any of which may be the last one that the decompressor
+/// The last headers that were sent. Any of them may be the last header that the decompressor
 /// received: the sliding window of W-LSB encoding and of the optimistic approach (RFC 6846, §5.2).
-/// A field is omitted if it has the same value in all of them. It is sent as low bits if these are
-/// unambiguous for all of them.
+/// A field is omitted if it has the same value in all these headers. The low bits of a field are
+/// sent if they are unambiguous for all these headers.
 #[derive(Clone, Debug)]
 pub(super) struct References {
     states: ArrayVec<State, MAX_REFERENCES>,
     newest: usize,
     size: usize,
-    /// Consecutive headers with timestamps, up to `size`.
+    /// The number of consecutive headers with timestamps, at most `size`.
     timestamps_run: usize,
-    /// Timestamps, one of which is in the decompressor's item table (§6.3.2) while headers have no
+    /// Possible timestamps in the decompressor's item table (§6.3.2) while headers have no
     /// timestamps. `None` if the table may contain none of them.
     earlier_timestamps: Option<ArrayVec<Timestamps, MAX_REFERENCES>>,
 }
@@ -96,7 +96,7 @@ impl References {
 
     /// Records whether a header has timestamps. When they end after a run as long as the window,
     /// the decompressor has received at least one header of the run, so its item table has one of
-    /// the last timestamps. After a shorter run, it may have an older item, or none.
+    /// the last timestamps. After a shorter run, the table may have an older item or no item.
     fn note_timestamps(&mut self, has_timestamps: bool) {
         if has_timestamps {
             self.timestamps_run = (self.timestamps_run + 1).min(self.size);
@@ -113,14 +113,14 @@ impl References {
         self.states.iter()
     }
 
-    /// Returns `true` if the predicate holds for all headers of the window.
+    /// Returns `true` if all headers of the window satisfy the predicate.
     #[inline]
     pub(super) fn all(&self, predicate: impl FnMut(&State) -> bool) -> bool {
         self.states().all(predicate)
     }
 
-    /// Returns `true` if the item table of the decompressor certainly has timestamps, and the
-    /// predicate holds for all values that it may have.
+    /// Returns `true` if the item table of the decompressor certainly has timestamps, and all
+    /// values that they may have satisfy the predicate.
     #[inline]
     pub(super) fn all_timestamps(&self, mut predicate: impl FnMut(Timestamps) -> bool) -> bool {
         self.all(|state| match state.ack.segment.options.timestamps {

@@ -81,14 +81,14 @@ const ALL_SEVEN: u8 = 0x7f;
 /// The remainder of octets, like [`over`], for a polynomial that divides x¹⁴ + 1. These are 1 + x +
 /// x³ and the polynomial of seven bits, which is (1 + x)(1 + x + x³)².
 ///
-/// The remainder is stored modulo x⁵⁶ + 1, a multiple of both. Modulo this polynomial, eight octets
-/// shift it as far as one octet: x⁶⁴ = x⁸. Finally, bits at distances that are multiples of 14 are
-/// added.
+/// The remainder is stored modulo x⁵⁶ + 1, which is a multiple of both polynomials. Modulo this
+/// polynomial, a shift by eight octets equals a shift by one octet: x⁶⁴ = x⁸. Finally, bits at
+/// distances that are multiples of 14 are added.
 #[derive(Clone, Copy)]
 struct Periodic(u64);
 
 impl Periodic {
-    /// Starts without octets.
+    /// Returns the remainder before any octets.
     #[inline]
     const fn new(start: u8) -> Self {
         Self(start as u64)

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub struct Decompressor {
     config: RohcConfig,
-    /// The computed CIDs of flows observed uncompressed.
+    /// The computed CIDs of flows for which an uncompressed ACK was observed.
     cids: BTreeMap<Endpoints, Cid>,
     contexts: Contexts<Context>,
     received: Received,
@@ -26,9 +26,9 @@ pub struct Decompressor {
 /// The outcome of decompression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Decompressed {
-    /// ACKs that were delivered.
+    /// The number of ACKs that were delivered.
     pub acks: usize,
-    /// ACKs that had been received before.
+    /// The number of ACKs that had been received before.
     pub duplicates: usize,
 }
 
@@ -72,7 +72,7 @@ impl Decompressor {
     /// has one ACK per packet, [`Profile::Hack`] all ACKs of a frame.
     ///
     /// # Errors
-    /// If the octets are invalid, or do not fit the context. ACKs delivered before the error remain
+    /// If the octets are invalid, or do not fit the context. ACKs before the error have been
     /// delivered. The rest of the frame is lost.
     pub fn decompress(&mut self, octets: &[u8], mut deliver: impl FnMut(u16, &Ack)) -> Result<Decompressed, Error> {
         match self.config.profile {
@@ -118,7 +118,7 @@ impl Decompressor {
     }
 
     /// Verifies the context that an IR, IR-DYN or IR-CR header establishes, and replaces the
-    /// context of `cid`. Returns the number, the ACK, and whether it is new.
+    /// context of `cid`. Returns the MSN, the ACK, and `true` if the ACK is new.
     fn establish(
         &mut self,
         cid: Cid,

@@ -8,9 +8,9 @@ pub enum Error {
     /// The octets end within a field.
     #[error("found {left} octets, expected {wanted}")]
     Truncated {
-        /// Octets of the field.
+        /// The number of octets of the field.
         wanted: usize,
-        /// Octets that are left.
+        /// The number of octets that remain.
         left: usize,
     },
     /// The first octet does not begin a format that fits the context.
@@ -19,7 +19,7 @@ pub enum Error {
         /// The first octet after the CID.
         octet: u8,
     },
-    /// An IR, IR-DYN or IR-CR header of another profile.
+    /// An IR, IR-DYN or IR-CR header has another profile.
     #[error("found profile {found:#04x}, expected 0x06 (ROHC-TCP)")]
     Profile {
         /// The profile found.
@@ -30,7 +30,7 @@ pub enum Error {
     Chain {
         /// The field.
         what: &'static str,
-        /// Its value.
+        /// The value of the field.
         found: u8,
     },
     /// No header has established the context.
@@ -60,7 +60,7 @@ pub enum Error {
         /// The value for the decompressed header.
         computed: u16,
     },
-    /// The master sequence number is not the next one.
+    /// The master sequence number is not the next number.
     #[error("{cid}: found low bits {found}, expected those of MSN {expected}")]
     Msn {
         /// The context.
@@ -84,13 +84,13 @@ pub enum Error {
         /// The value found.
         found: u8,
     },
-    /// The decompressed header is not that of a pure ACK.
+    /// The decompressed header does not belong to a pure ACK.
     #[error("{0}: the header is not that of a pure ACK")]
     NotPure(Cid),
     /// Octets follow the header.
     #[error("{octets} octets of payload follow a pure ACK")]
     Payload {
-        /// Octets after the header.
+        /// The number of octets after the header.
         octets: usize,
     },
 }

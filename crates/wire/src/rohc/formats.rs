@@ -1,7 +1,7 @@
 //! The base headers (RFC 6846, §7.3 and §8.2).
 //!
-//! `seq_*` apply to a sequential IP-ID, `rnd_*` to one that is random or zero, and `co_common` to
-//! both. The formats with a scaled sequence number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are not
+//! `seq_*` apply to a sequential IP-ID, `rnd_*` to a random or zero IP-ID, and `co_common` to any
+//! IP-ID. The formats with a scaled sequence number (`rnd_2`, `rnd_6`, `seq_2`, `seq_6`) are not
 //! implemented: they scale by the size of a payload, and a pure ACK has none.
 
 mod co_common;
@@ -37,7 +37,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// Returns a header with these fields, a short CRC, and no others. Sets PSH in `next`.
+    /// Returns a header with only these fields and a short CRC. Sets PSH in `next`.
     const fn of(msn: u32, push: u32, crc: u32, next: &mut State) -> Self {
         let flags = &mut next.ack.segment.flags;
         *flags = flags.with(Flags::PSH, push == 1);
@@ -97,7 +97,7 @@ impl Format {
         }
     }
 
-    /// Reads a base header, and applies its fields to the last state, which thereby becomes `next`.
+    /// Reads a base header, and applies its fields to `next`, which initially is the last state.
     /// Sets the offset of the IP-ID, but not the IP-ID itself.
     pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error> {
         if reader.peek()? >> 1 == co_common::DISCRIMINATOR {
@@ -115,13 +115,13 @@ impl Format {
 struct Unchanged {
     seq: bool,
     ack: bool,
-    /// `true` if a scaled ACK number encodes it.
+    /// `true` if the scaled ACK number is unchanged.
     ack_scaled: bool,
     window: bool,
     ttl: bool,
     ecn_used: bool,
-    /// `true` if the fields are unchanged that only `co_common` carries: DSCP, DF, the behavior of
-    /// the IP-ID and the stride.
+    /// `true` if the fields that only `co_common` carries are unchanged: DSCP, DF, the behavior of
+    /// the IP-ID, and the stride.
     common: bool,
 }
 

@@ -8,26 +8,27 @@
 //! +---------------+-----+------------------------------+-----+------------------------------+----
 //! ```
 //!
-//! The paper widens the MSN of the first ACK to eight bits and leaves four bits to the others.
-//! Here, an octet precedes the first ACK, and its base header repeats the low bits. With Block ACK
-//! windows above 64 frames, which the paper does not have, two octets precede it ([`Numbers`]). The
-//! numbers count the ACKs of all flows of a peer, and those of a frame are consecutive. The length
-//! of an ACK follows from its formats, which depend on the context.
+//! The paper widens the MSN of the first ACK to eight bits; the other ACKs have four bits. Here, an
+//! octet precedes the first ACK, and its base header repeats the low bits. With Block ACK windows
+//! above 64 frames, which the paper does not consider, two octets precede the first ACK
+//! ([`Numbers`]). The numbers count the ACKs of all flows of a peer, and the numbers in a frame are
+//! consecutive. The length of an ACK follows from its formats, which depend on the context.
 //!
-//! A client without confirmation of a frame repeats its ACKs before new ones. If the frame has
-//! arrived, the context has changed, and the lengths of the repeated ACKs no longer follow from it.
-//! So the decompressor stores the lengths of the received ACKs by their numbers.
+//! A client that receives no confirmation of a frame repeats the ACKs of this frame before new
+//! ACKs. If the frame has arrived, the context has changed, and the lengths of the repeated ACKs no
+//! longer follow from the context. So the decompressor stores the lengths of the received ACKs by
+//! their numbers.
 
 use super::Error;
 use super::octets::Reader;
 use super::wlsb::Lsb;
 
-/// The first number of a frame, at most 128 before or after the last one received.
+/// The first number of a frame, at most 128 before or after the last number received.
 const FIRST_MSN: Lsb = Lsb::new(8, 127, 16);
-/// The largest Block ACK window for which eight bits suffice: a response has an ACK per frame, and
-/// as many as it elicits.
+/// The largest Block ACK window for which eight bits suffice: a response carries one ACK per frame,
+/// and the same number of ACKs may follow before it is confirmed.
 const LARGEST_WINDOW_OF_EIGHT: u16 = 64;
-/// The largest Block ACK window: that of 802.11be (IEEE 802.11be-2024, 9.4.1.13).
+/// The largest Block ACK window, which 802.11be has (IEEE 802.11be-2024, 9.4.1.13).
 const LARGEST_WINDOW: u16 = 1024;
 
 /// The width of the first MSN of a frame. Both ends derive it from the Block ACK window.
@@ -55,8 +56,8 @@ impl Numbers {
         }
     }
 
-    /// Returns the maximum number of unconfirmed MSNs: a response has an ACK per frame of the
-    /// largest window, and as many as it elicits.
+    /// Returns the maximum number of unconfirmed MSNs: a response carries one ACK per frame of the
+    /// largest window, and the same number of ACKs may follow before it is confirmed.
     #[must_use]
     pub const fn max_unconfirmed(self) -> u16 {
         match self {
@@ -65,7 +66,7 @@ impl Numbers {
         }
     }
 
-    /// Reads the first number of a frame. `last` is the last one received.
+    /// Reads the first number of a frame. `last` is the last number received.
     pub(super) fn read(self, last: u16, reader: &mut Reader<'_>) -> Result<u16, Error> {
         let high = reader.u8()?;
         Ok(match self {
@@ -75,9 +76,9 @@ impl Numbers {
     }
 }
 
-/// Appends a frame with these compressed ACKs to `out`. `acks` holds their octets one after the
-/// other. [`Compressor::compress`] returned the number `first` for the first one, and the following
-/// numbers for the others. Appends nothing if there are no ACKs.
+/// Appends a frame with these compressed ACKs to `out`. `acks` contains the octets of the ACKs one
+/// after the other. [`Compressor::compress`] returned the number `first` for the first ACK, and
+/// consecutive numbers for the other ACKs. Appends nothing if there are no ACKs.
 ///
 /// [`Compressor::compress`]: super::Compressor::compress
 pub fn write_frame(numbers: Numbers, first: u16, acks: &[u8], out: &mut Vec<u8>) {
@@ -98,7 +99,7 @@ pub(super) struct Received {
 }
 
 impl Received {
-    /// Creates the state before any ACK. The first number is zero.
+    /// Creates the state before any ACK has been received. The first number is zero.
     pub(super) fn new(numbers: Numbers) -> Self {
         Self { last: u16::MAX, numbers, lengths: vec![0; 2 * usize::from(numbers.max_unconfirmed())] }
     }
@@ -145,7 +146,7 @@ mod tests {
         assert!(out.is_empty());
     }
 
-    /// After an aggregate of 256 frames, a response may begin 300 numbers after the last one
+    /// After an aggregate of 256 frames, a response may begin 300 numbers after the last number
     /// received. Eight bits cannot distinguish 300 from 44.
     #[test]
     fn behind_a_large_window_a_frame_begins_with_all_bits_of_its_first_number() {

@@ -3,21 +3,21 @@
 /// The behaviors of the innermost IP-ID and their codes (RFC 6846, §6.1.2 and §8.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behavior {
-    /// Increments with each packet.
+    /// The IP-ID increases by one with each packet.
     Sequential = 0,
-    /// Increments in little-endian byte order.
+    /// The IP-ID, in little-endian byte order, increases by one with each packet.
     SequentialSwapped = 1,
-    /// Unpredictable.
+    /// The IP-ID is unpredictable.
     Random = 2,
-    /// Always zero.
+    /// The IP-ID is always zero.
     Zero = 3,
 }
 
 /// The largest increment of a sequential IP-ID: the value of librohc (`IPID_MAX_DELTA`).
 const MAX_INCREMENT: u16 = 20;
-/// The number of consecutive packets of another behavior that the compressor sends under the
-/// current one, the first with its full IP-ID. A single jump costs less than two changes of the
-/// behavior.
+/// The number of consecutive packets of another behavior for which the compressor does not change
+/// the current behavior. The first of them carries the full IP-ID. A single jump of the IP-ID costs
+/// less than two changes of the behavior.
 const TOLERATED_MISFITS: u8 = 2;
 
 impl Behavior {
@@ -38,7 +38,7 @@ impl Behavior {
         matches!(self, Self::Sequential | Self::SequentialSwapped)
     }
 
-    /// Converts between the IP-ID and the number that increments.
+    /// Converts between the IP-ID and the number that increases.
     const fn swap(self, identification: u16) -> u16 {
         if matches!(self, Self::SequentialSwapped) { identification.swap_bytes() } else { identification }
     }
@@ -71,7 +71,7 @@ impl Behavior {
     }
 }
 
-/// Chooses in the compressor when the behavior changes.
+/// Decides in the compressor when the behavior changes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BehaviorEstimator {
     misfits: u8,

@@ -22,8 +22,8 @@ pub(super) const IR_DYN: u8 = 0xf8;
 /// Profile 0x0006, ROHC-TCP.
 const PROFILE: u8 = 0x06;
 
-/// Writes an IR header of `new`, whose uncompressed headers are `headers`. `out` already holds the
-/// Add-CID octet, if there is one.
+/// Writes an IR header of `new`, whose uncompressed headers are `headers`. `out` already contains
+/// the Add-CID octet, if there is one.
 pub(super) fn write(headers: &HeaderWords, new: &State, out: &mut Octets) {
     put(out, &[IR, PROFILE]);
     let check = out.len();
@@ -78,7 +78,7 @@ pub(super) struct Established {
     pub(super) checksum: u16,
 }
 
-/// The part of an IR, IR-DYN or IR-CR header after the packet type: its profile and its CRC of
+/// The part of an IR, IR-DYN or IR-CR header after the packet type: the profile and the CRC of
 /// eight bits.
 pub(super) struct Check {
     at: usize,
@@ -87,7 +87,7 @@ pub(super) struct Check {
 
 impl Check {
     /// Reads profile and CRC. `packet` begins with the Add-CID octet, if there is one, and `reader`
-    /// holds the rest of it.
+    /// contains the rest of `packet`.
     pub(super) fn read(packet: &[u8], reader: &mut Reader) -> Result<Self, Error> {
         let found = reader.u8()?;
         if found != PROFILE {

@@ -1,5 +1,5 @@
 //! Context replication: IR-CR headers (RFC 6846, §5.3.3 and §7.2; RFC 4164), with the replicate
-//! chain (§8.2). A decompressor must read them. The compressor here does not send them.
+//! chain (§8.2). A decompressor must support IR-CR headers. The compressor here does not send them.
 
 use super::co::{Context, with_ecn_flags};
 use super::context::State;
@@ -50,7 +50,7 @@ pub(super) fn read<'a>(
     if found == computed { Ok(established) } else { Err(Error::Crc { cid, found, computed }) }
 }
 
-/// Returns the CID of a base context. The reserved bits before it must be zero.
+/// Returns the CID of a base context. The reserved bits before the CID must be zero.
 fn small_cid(octet: u8) -> Result<Cid, Error> {
     if octet < Cid::SMALL { Ok(Cid(octet)) } else { Err(Error::Chain { what: "the base CID", found: octet }) }
 }

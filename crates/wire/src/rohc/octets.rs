@@ -4,7 +4,7 @@ use super::Error;
 use arrayvec::ArrayVec;
 
 /// The maximum length of a compressed ACK: an IR, or a `co_common` in which every field has
-/// changed, with as many options as fit a header.
+/// changed, with as many options as fit in a header.
 pub const LONGEST: usize = 160;
 
 /// One compressed ACK.

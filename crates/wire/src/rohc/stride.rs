@@ -4,14 +4,14 @@ use super::wlsb::Lsb;
 
 /// The scaled ACK number of `rnd_4` and `seq_4`.
 pub(super) const ACK_SCALED: Lsb = Lsb::new(4, 3, 32);
-/// The number of consecutive equal advances after which the step is sent. Sending it costs five to
-/// seven octets more than an ACK number, and saves one octet in each later ACK.
+/// The number of consecutive equal advances after which the step is sent. Sending the step costs
+/// five to seven octets more than an ACK number, and saves one octet in each later ACK.
 const CONFIDENCE: u8 = 4;
 /// The largest advance in steps that the four bits of a scaled ACK number can encode.
 const REACH: u32 = 12;
 
-/// Estimates the step: the greatest common divisor of recent advances. With delayed ACKs that is
-/// the maximum segment size, or twice that.
+/// Estimates the step: the greatest common divisor of recent advances. With delayed ACKs, the step
+/// is the maximum segment size, or twice the maximum segment size.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StrideEstimator {
     step: u16,
@@ -38,13 +38,14 @@ impl StrideEstimator {
         if is_better { self.step } else { current }
     }
 
-    /// Returns the stride to send in an IR, where it costs two octets, if two advances agree.
+    /// Returns the stride to send in an IR, where it costs only two octets: two equal advances
+    /// suffice.
     pub(super) const fn guess(&self) -> u16 {
         if self.run < 2 { 0 } else { self.step }
     }
 
-    /// Resets the estimate after the decompressor has lost the stride. It is retransmitted after
-    /// enough advances.
+    /// Resets the estimate after the decompressor has lost the stride. The stride is
+    /// retransmitted after enough equal advances.
     pub(super) fn forget(&mut self) {
         self.run = 0;
     }

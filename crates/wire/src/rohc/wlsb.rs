@@ -1,5 +1,5 @@
-//! Low bits instead of a value: (window-based) least significant bit encoding (RFC 4997, §4.11.5;
-//! RFC 5795 refers to RFC 3095, §4.5.1).
+//! (Window-based) least significant bit encoding, which sends the low bits of a value (RFC 4997,
+//! §4.11.5; RFC 5795 refers to RFC 3095, §4.5.1).
 
 /// `lsb(bits, offset)` of a field of `width` bits: low bits are unambiguous for a value in the
 /// interval [reference − offset, reference + 2^bits − 1 − offset].
@@ -31,7 +31,7 @@ impl Lsb {
         value & Self::mask(self.bits)
     }
 
-    /// Returns the value with these low bits in the interval of `reference`.
+    /// Returns the value with these low bits that lies in the interval of `reference`.
     pub(super) const fn decode(self, reference: u32, code: u32) -> u32 {
         let lowest = reference.wrapping_sub(self.offset.cast_unsigned());
         lowest.wrapping_add(code.wrapping_sub(lowest) & Self::mask(self.bits)) & Self::mask(self.width)

@@ -21,7 +21,7 @@ pub const LARGEST_OFFSET: u64 = (1 << 62) - 1;
 /// The reasons why octets are not a packet.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are not a UDP datagram in IPv4.
+    /// The octets are not a UDP datagram in IPv4.
     #[error(transparent)]
     Udp(#[from] HeaderError),
     /// Octets are missing.
@@ -38,7 +38,7 @@ pub enum DecodeError {
         /// Octets of the datagram.
         present: usize,
     },
-    /// Another version: see [`version::answer`].
+    /// The packet has another version: see [`version::answer`].
     #[error("found version {0}, expected 1")]
     Version(u8),
     /// The tag of an unprotected packet is not zero.
@@ -74,7 +74,7 @@ pub fn decode(octets: &[u8], checksums: Checksums) -> Result<(Endpoints, Packet)
 /// frame that carries octets of a stream or of the handshake, and with these octets.
 ///
 /// # Errors
-/// If it is not a well-formed packet. `take` may already have been called.
+/// If the datagram is not a well-formed packet. `take` may already have been called.
 pub fn decode_datagram(datagram: &[u8], ecn: Ecn, take: impl FnMut(&Frame, &[u8])) -> Result<Packet, DecodeError> {
     let too_short = DecodeError::TooShort { present: datagram.len() };
     let Some((rest, tag)) = datagram.split_last_chunk::<{ TAG as usize }>() else { return Err(too_short) };
@@ -110,7 +110,7 @@ pub fn decode_frames(octets: &[u8], take: impl FnMut(&Frame, &[u8])) -> Result<F
     Ok(frames)
 }
 
-/// Like [`decode_frames`], but appends to `frames`, so that they need not be moved.
+/// Like [`decode_frames`], but appends the frames to `frames`, so that they need not be moved.
 ///
 /// # Errors
 /// If they are not well-formed frames.
@@ -188,7 +188,7 @@ impl Octets<'_> {
         Some(Frame::Padding(u16::try_from(more + 1).ok()?))
     }
 
-    /// Reads a frame. An empty one is valid only if the stream ends with it.
+    /// Reads a stream frame. An empty frame is valid only if the stream ends with it.
     fn stream(&mut self, is_end: bool, take: &mut impl FnMut(&Frame, &[u8])) -> Option<Frame> {
         let stream = Stream { id: self.varint()?, offset: self.word()?, length: self.quarter()?, is_end };
         if stream.end() > LARGEST_OFFSET || (stream.length == 0 && !is_end) {
@@ -219,11 +219,12 @@ impl Octets<'_> {
         Some(Tack { next, acked, lost, unlisted, late, echo, delay, delivered, interval })
     }
 
-    /// Decodes runs. The first skips at least `minimum` numbers, and the others at least one. All
-    /// lie within half the number space.
+    /// Decodes runs. The first run skips at least `minimum` numbers, and each other run at least
+    /// one number. All runs lie within half of the number space.
     fn list(&mut self, minimum: u32) -> Option<Vec<Run>> {
         let count = self.varint()? as usize;
-        // A run has at least two octets, so a large count alone allocates no memory.
+        // A run has at least two octets, so the memory is limited by the remaining octets, not only
+        // by the count.
         let mut list = Vec::with_capacity(count.min(self.0.len() / 2));
         let mut reach = 0u32;
         for index in 0..count {

@@ -11,7 +11,7 @@ use etherparse::IpNumber;
 
 /// Replaces the contents of `octets` with the octets of `packet`, unprotected and with zeros for
 /// the octets of streams and of the handshake. The memory is reused. [`Extent::Headers`] omits the
-/// octets of the last stream frame and those after it, if only the tag follows.
+/// octets of the last stream frame and the octets after this frame, if only the tag follows.
 pub(super) fn encode(
     packet: &Packet,
     endpoints: Endpoints,
@@ -41,7 +41,8 @@ pub(super) fn encode(
     ipv4::encode(&carried, endpoints, fields, extent, octets)
 }
 
-/// Like [`encode`], with the octets of streams, which `carried` holds in the order of the frames.
+/// Like [`encode`], but with the octets of streams from `carried`, which contains them in the order
+/// of the frames.
 pub(super) fn encode_with(
     packet: &Packet,
     mut carried: &[u8],
@@ -69,8 +70,8 @@ pub(super) fn encode_with(
     udp::octets::encode_payload(&datagram, packet.ecn, endpoints, fields, octets)
 }
 
-/// Appends the header of `packet`, up to its frames. Protection leaves its first nine octets
-/// readable.
+/// Appends the header of `packet`, up to its frames. The first nine octets of the header remain
+/// readable in a protected packet.
 pub fn append_header(packet: &Packet, octets: &mut Vec<u8>) {
     octets.reserve(HEADER as usize);
     let is_answer = packet.frames.iter().any(|frame| matches!(frame, Frame::Versions(_)));

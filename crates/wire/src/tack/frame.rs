@@ -4,7 +4,7 @@ use super::{ConnectionId, Parameters, PktSeq, Timestamp};
 use crate::varint::short as varint;
 use std::ops::Range;
 
-/// Types of frames, each its first octet.
+/// Types of frames. The type is the first octet of a frame.
 pub(super) mod kind {
     pub(crate) const PADDING: u8 = 0x00;
     pub(crate) const PING: u8 = 0x01;
@@ -30,7 +30,7 @@ pub(super) mod kind {
     pub(crate) const LARGEST: u8 = STOP;
 }
 
-/// A frame. The transport decides which frames must arrive, and how it retransmits them.
+/// A frame. The transport decides which frames it retransmits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Frame {
     /// Octets of padding, at least one.
@@ -39,11 +39,11 @@ pub enum Frame {
     Ping,
     /// Octets of a stream.
     Stream(Stream),
-    /// A TACK: the arrived packets, and how they arrived.
+    /// A TACK: the packets that have arrived, and measurements of their arrival.
     Tack(Box<Tack>),
     /// A loss-event-driven IACK.
     Loss(Loss),
-    /// Counts of arrived packets by ECN field, sent with a TACK.
+    /// The numbers of arrived packets by ECN field, sent with a TACK.
     EcnCounts(EcnCounts),
     /// The flow control limit of a stream. In a separate packet, it is a window-driven IACK.
     Window {
@@ -52,20 +52,20 @@ pub enum Frame {
         /// The offset up to which data may be sent.
         limit: u64,
     },
-    /// Requests the window of a stream, which is used up while there is more to send.
+    /// Requests a larger window for a stream: the window is used up, and more data wait to be sent.
     Blocked {
         /// The stream.
         stream: u32,
     },
     /// An RTTmin-driven IACK: measurements of the data sender, which both endpoints use.
     Sync(Sync),
-    /// The sender has completed loss detection for all numbers below. The receiver no longer
-    /// expects those that have not arrived.
+    /// The sender has completed loss detection for all numbers below `below`. The receiver no
+    /// longer expects missing packets with these numbers.
     Forget {
         /// The lowest number that is still outstanding.
         below: PktSeq,
     },
-    /// The sender ends a stream early.
+    /// Ends a stream early.
     Reset {
         /// The stream.
         stream: u32,
@@ -76,7 +76,7 @@ pub enum Frame {
     },
     /// The connection is closed.
     Close {
-        /// The reason: zero if both endpoints have finished.
+        /// The reason. It is zero if both endpoints have finished.
         code: u32,
     },
     /// Opens a connection.
@@ -92,17 +92,18 @@ pub enum Frame {
         source: ConnectionId,
         /// The parameters of this endpoint.
         parameters: Box<Parameters>,
-        /// The departure time of the packet that opened it.
+        /// The departure time of the packet that opened the connection.
         echo: Timestamp,
-        /// Microseconds from the arrival of that packet to this one.
+        /// The time from the arrival of the opening packet to the transmission of this packet, in
+        /// microseconds.
         delay: u32,
     },
-    /// The total number of streams that the peer may open (RFC 9000, §19.11).
+    /// Permits the peer to open a total number of streams (RFC 9000, §19.11).
     Streams {
         /// The maximum number of streams.
         limit: u32,
     },
-    /// Octets of the cryptographic handshake, by their offset (RFC 9000, §19.6).
+    /// Octets of the cryptographic handshake, with their offset (RFC 9000, §19.6).
     Crypto(Crypto),
     /// An address validation token. A server sends it, and the client returns it in its next Open
     /// (RFC 9000, §8.1.2).
@@ -119,7 +120,7 @@ pub enum Frame {
         /// The reason.
         code: u32,
     },
-    /// A frame of a type that is unknown to this version, and skipped.
+    /// A frame of a type that this version does not define. It is skipped.
     Extension(Box<Extension>),
     /// The versions that a server supports: the only frame of a packet of version 0.
     Versions(Box<[u8]>),
@@ -135,7 +136,7 @@ pub struct Crypto {
 }
 
 impl Crypto {
-    /// Returns the number of octets before those of the handshake.
+    /// Returns the number of octets before the handshake data.
     #[must_use]
     pub const fn header(offset: u32) -> u64 {
         1 + varint::len(offset) + 2
@@ -145,9 +146,9 @@ impl Crypto {
 /// A frame that includes its length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// Its type: at least [`FIRST`](Self::FIRST).
+    /// The type of the frame: at least [`FIRST`](Self::FIRST).
     pub kind: u8,
-    /// Its contents.
+    /// The contents of the frame.
     pub octets: Vec<u8>,
 }
 
@@ -177,12 +178,12 @@ impl Stream {
     }
 }
 
-/// Consecutive numbers, after a gap.
+/// A run of consecutive numbers after a gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The count of numbers skipped before them.
+    /// The number of packet numbers skipped before the run.
     pub skip: u32,
-    /// The count of these numbers, at least one.
+    /// The number of packet numbers in the run, at least one.
     pub length: u32,
 }
 
@@ -198,25 +199,25 @@ pub fn ranges(next: u64, runs: &[Run]) -> impl Iterator<Item = Range<u64>> + Clo
 /// A TACK (Li et al., SIGCOMM 2020, §5; ToN 2021, §VI).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tack {
-    /// All numbers below have arrived, or are no longer expected.
+    /// All numbers below `next` have arrived or are no longer expected.
     pub next: PktSeq,
-    /// Acked list: runs of received numbers, from `next` on. Each skips at least one number.
+    /// Acked list: runs of received numbers, from `next` on. Each run skips at least one number.
     pub acked: Vec<Run>,
-    /// Unacked list: runs of lost numbers, from `next` on. Each except the first skips at least one
-    /// number.
+    /// Unacked list: runs of lost numbers, from `next` on. Each run except the first skips at least
+    /// one number.
     pub lost: Vec<Run>,
-    /// Packets received beyond `next` for which the acked list has no room.
+    /// The number of packets received beyond `next` for which the acked list has no room.
     pub unlisted: u32,
-    /// Packets that were reported lost and arrived later, since the connection began.
+    /// The number of packets since the connection began that were reported lost and arrived later.
     pub late: u32,
     /// The departure time of the packet whose round trip is measured.
     pub echo: Timestamp,
-    /// Δt*: microseconds from the arrival of that packet to this TACK.
+    /// Δt*: the time from the arrival of the packet in `echo` to this TACK, in microseconds.
     pub delay: u32,
-    /// Octets of streams that arrived in the interval of the delivery rate; zero before the first
-    /// measurement.
+    /// Octets of streams that arrived in `interval`, to compute the delivery rate. Zero before the
+    /// first measurement.
     pub delivered: u32,
-    /// This interval, in microseconds.
+    /// The interval of the delivery rate, in microseconds.
     pub interval: u32,
 }
 
@@ -228,13 +229,14 @@ pub struct Loss {
     pub after: PktSeq,
     /// The largest number that has arrived.
     pub before: PktSeq,
-    /// The count of consecutive numbers that have arrived from `before` on, at least one. The
-    /// paper's IACK leaves them to the TACK, which has no room for thousands of runs.
+    /// The number of consecutive packets that have arrived from `before` on, at least one. The
+    /// paper's IACK lacks this field. There, only the TACK reports these packets, but it has no
+    /// room for thousands of runs.
     pub arrived: u32,
 }
 
-/// Ack-eliciting packets by the ECN codepoint with which they arrived, since the connection began
-/// (RFC 9000, §19.3.2).
+/// The numbers of ack-eliciting packets since the connection began, by the ECN codepoint with which
+/// they arrived (RFC 9000, §19.3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EcnCounts {
     /// ECT(0).
@@ -279,7 +281,7 @@ impl Run {
 }
 
 impl Frame {
-    /// Returns the number of octets of the frame, including those of a stream.
+    /// Returns the number of octets of the frame, including stream data.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -311,7 +313,7 @@ impl Frame {
         }
     }
 
-    /// Returns the number of octets before those of a stream: type, stream, offset, length.
+    /// Returns the number of octets before the stream data: type, stream, offset and length.
     #[must_use]
     #[inline]
     pub const fn stream_header(id: u32) -> u64 {

@@ -14,13 +14,14 @@ impl PktSeq {
         Self(number as u32)
     }
 
-    /// Returns the full number: the candidate nearest to `near`, as in RFC 9000, appendix A.3.
+    /// Returns the full number that is nearest to `near`, as in RFC 9000, appendix A.3.
     #[must_use]
     pub const fn near(self, near: u64) -> u64 {
         let distance = self.0.wrapping_sub(near as u32).cast_signed() as i64;
         match near.checked_add_signed(distance) {
             Some(number) => number,
-            // Numbers below zero do not exist, so it is ahead by more than half the space.
+            // There are no numbers below zero, so this number is ahead of `near` by more than half
+            // of the number space.
             None => near.saturating_add_signed(distance + (1 << 32)),
         }
     }

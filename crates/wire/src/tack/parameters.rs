@@ -26,7 +26,7 @@ pub struct Parameters {
     /// The maximum UDP payload that the endpoint accepts, in octets (`max_udp_payload_size` of RFC
     /// 9000, §18.2).
     pub payload: u16,
-    /// The idle timeout in milliseconds; zero disables it (`max_idle_timeout` there).
+    /// The idle timeout in milliseconds; zero disables it (`max_idle_timeout` of RFC 9000, §18.2).
     pub idle: u32,
     /// Other parameters by identifier, in ascending order.
     pub others: Vec<(u32, Vec<u8>)>,
@@ -71,8 +71,8 @@ impl Parameters {
         others.for_each(|(id, value)| append_other(*id, value, octets));
     }
 
-    /// Consumes the parameters at the front of `octets`. Returns `None` if one is malformed or
-    /// occurs twice, or if a mandatory one is missing.
+    /// Consumes the parameters at the front of `octets`. Returns `None` if a parameter is malformed
+    /// or occurs twice, or if a mandatory parameter is missing.
     pub(super) fn take(octets: &mut &[u8]) -> Option<Self> {
         let length = varint::take(octets)? as usize;
         let (own, rest) = octets.split_at_checked(length)?;

@@ -1,7 +1,7 @@
 //! The form of protected packets.
 //!
-//! TLS 1.3 protects the packets of a connection between real hosts with three sets of keys, one
-//! after the other (RFC 9001, §4). The first octet identifies the keys:
+//! TLS 1.3 protects the packets of a connection between real hosts with three successive sets of
+//! keys (RFC 9001, §4). The first octet identifies the keys:
 //!
 //! ```text
 //!  bits  field
@@ -12,11 +12,11 @@
 //! ```
 //!
 //! A packet of the level [`Session`](Level::Session) has the form of an
-//! [unprotected packet](super). Packets of the other levels have a length after the connection ID,
-//! in 2 octets. It counts all octets after it, so that further packets can follow in the same
-//! datagram. A packet that opens a connection is alone in its datagram and has no length. Its first
-//! seventeen octets are neither masked nor encrypted, because a server of another version repeats
-//! them.
+//! [unprotected packet](super). Packets of the other levels have a length field of 2 octets after
+//! the connection ID. It contains the number of all following octets of the packet, so that further
+//! packets can follow in the same datagram. A packet that opens a connection is the only one in its
+//! datagram and has no length. Its first seventeen octets are neither masked nor encrypted, because
+//! a server of another version repeats them.
 
 use super::{ConnectionId, HEADER, TAG, VERSION, version};
 
@@ -25,7 +25,8 @@ pub const LENGTH: usize = 2;
 /// The offset of the encrypted octets in a packet of the level [`Session`](Level::Session): after
 /// PKT.SEQ.
 pub const SEALED_AT: u64 = 1 + 8 + 4;
-/// Octets of the sample for the header protection mask (RFC 9001, §5.4.2). It begins after PKT.SEQ.
+/// Octets of the sample for the header protection mask (RFC 9001, §5.4.2). The sample begins after
+/// PKT.SEQ.
 pub const SAMPLE: usize = 16;
 /// The key phase bit of the first octet.
 pub const PHASE: u8 = 0b10;
@@ -37,7 +38,7 @@ pub const MASKED: u8 = 0b11;
 pub enum Level {
     /// The keys of the connection, which both endpoints have authenticated.
     Session = 0,
-    /// Keys derived from public values. They only reveal corruption.
+    /// Keys derived from public values. They only detect corruption.
     Initial = 1,
     /// The keys of the handshake, before the endpoints are authenticated.
     Handshake = 2,
@@ -46,7 +47,7 @@ pub enum Level {
 /// The readable header fields of a protected packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The keys that protect it.
+    /// The keys that protect the packet.
     pub level: Level,
     /// The connection ID of the receiver; zero if the packet opens a connection.
     pub connection: ConnectionId,

@@ -1,9 +1,9 @@
-//! Times in the form of packets.
+//! Times in the form in which packets carry them.
 
 use acklab_base::Duration;
 use std::fmt;
 
-/// A point in time in microseconds of some clock, modulo 2³²: 71 minutes.
+/// A point in time in microseconds of some clock, modulo 2³² (71 minutes).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Timestamp(pub u32);
 
@@ -22,7 +22,7 @@ impl Timestamp {
     }
 }
 
-/// Returns whole microseconds of `time`, the unit of frames, limited to 71 minutes.
+/// Returns `time` in whole microseconds, the unit of frames, limited to 71 minutes.
 #[must_use]
 pub fn micros(time: Duration) -> u32 {
     u32::try_from(time.as_nanos() / 1000).unwrap_or(u32::MAX)

@@ -3,8 +3,8 @@
 //!
 //! The response is a packet of version 0 with the versions that the server supports, one octet for
 //! each. It repeats PKT.SEQ and departure time of the packet to which it responds, because these
-//! have the same position in all versions. So an off-path attacker cannot forge one. A client that
-//! receives a response fails, because it supports only one version.
+//! have the same position in all versions. So an off-path attacker cannot forge a response. A
+//! client that receives a response fails, because it supports only one version.
 
 use super::{ConnectionId, Frame, HEADER, Packet, PktSeq, Timestamp, VERSION};
 use crate::octets::Octets;
@@ -12,11 +12,11 @@ use acklab_base::Ecn;
 
 /// The version of packets that respond to an unknown version.
 pub const NEGOTIATION: u8 = 0;
-/// The minimum size in octets of a datagram that opens a connection. Smaller ones get no response
-/// (RFC 9000, §6, §14.1).
+/// The minimum size in octets of a datagram that opens a connection. Smaller datagrams get no
+/// response (RFC 9000, §6, §14.1).
 pub const MIN_OPEN: usize = 1200;
-/// At most this multiple of the octets received from an unvalidated address is sent to it (RFC
-/// 9000, §8.1).
+/// The maximum number of octets sent to an unvalidated address, relative to the octets received
+/// from this address (RFC 9000, §8.1).
 pub const AMPLIFICATION: u64 = 3;
 
 /// Returns the version of the packet that starts with this octet. The other bits are reserved.
@@ -29,7 +29,7 @@ pub const fn of(first: u8) -> u8 {
 /// and derived from the number.
 #[must_use]
 pub const fn first_octet(version: u8, number: PktSeq) -> u8 {
-    // Fibonacci hashing: the highest bits of a multiple of 2³² over the golden ratio.
+    // Fibonacci hashing: the highest bits of the number times 2³²/φ, where φ is the golden ratio.
     version << 4 | (number.0.wrapping_mul(0x9e37_79b9) >> 28) as u8
 }
 

@@ -1,9 +1,9 @@
 //! Converts a segment to the octets of an IPv4 packet (RFC 791, RFC 9293), and back.
 //!
-//! Only the length of the payload of a [`Segment`](super::Segment) is stored, so it is encoded as
-//! zeros, unless [`encode_with`] is given its octets. Zeros do not change a checksum, so that the
-//! headers alone ([`Extent::Headers`](crate::ipv4::Extent::Headers)) have the checksums of the
-//! whole packet.
+//! A [`Segment`](super::Segment) contains only the length of its payload, so the payload is encoded
+//! as zeros, unless [`encode_with`] gets its octets. Zeros do not change a checksum. So the headers
+//! alone ([`Extent::Headers`](crate::ipv4::Extent::Headers)) have the checksums of the whole
+//! packet.
 //!
 //! The urgent pointer is encoded as zero, and ignored when decoding.
 

@@ -30,10 +30,10 @@ pub struct Options {
 /// lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckRate {
-    /// On a SYN: the sender of the segment supports requests.
+    /// Valid on a SYN: the sender of the segment supports requests.
     Supported,
-    /// On data: requests an ACK per this number of full-sized segments, at most [`MAX`](Self::MAX).
-    /// 0 requests an immediate ACK of this segment.
+    /// Valid on data: requests an ACK per this number of full-sized segments, at most
+    /// [`MAX`](Self::MAX). 0 requests an immediate ACK of this segment.
     Every(u8),
 }
 
@@ -60,7 +60,7 @@ pub struct Timestamps {
     pub echo: u32,
 }
 
-/// The order of counters in an AccECN option. The counter of CE is always second.
+/// The order of counters in an AccECN option. The CE counter is always the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldOrder {
     /// ECT(0), CE, ECT(1): `AccECN0`.
@@ -124,7 +124,7 @@ impl AccurateEcn {
     }
 }
 
-/// A block of octets that the receiver has: from `start` to before `end`.
+/// A block of octets that the receiver has: from `start` (inclusive) to `end` (exclusive).
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlock {
     /// First octet of the block.
@@ -179,7 +179,7 @@ impl PartialEq for SackBlocks {
 impl Eq for SackBlocks {}
 
 impl FromIterator<SackBlock> for SackBlocks {
-    /// Takes the first four blocks.
+    /// Ignores blocks after the fourth.
     fn from_iter<I: IntoIterator<Item = SackBlock>>(iter: I) -> Self {
         let mut blocks = Self::default();
         iter.into_iter().take(Self::MAX).for_each(|block| {
@@ -193,8 +193,8 @@ impl Options {
     /// The maximum number of octets of options that the data offset allows.
     pub const ROOM: u64 = 40;
 
-    /// Returns the number of octets on the wire, padded to a multiple of four. Stacks pad between
-    /// options. This padding is omitted if the options do not fit otherwise.
+    /// Returns the number of octets on the wire, padded to a multiple of four. TCP stacks insert
+    /// padding between options. This padding is omitted if the options do not fit otherwise.
     #[must_use]
     #[inline]
     pub fn wire_len(&self) -> u64 {
@@ -224,9 +224,9 @@ impl Options {
         if dense <= Self::ROOM { dense } else { aligned }
     }
 
-    /// Returns the length with the padding of stacks. Two NOPs precede timestamps and SACK. On a
-    /// SYN, SACK-permitted replaces the NOPs of the timestamps. ACK Ratio follows one NOP before
-    /// the SACK. TARR and AccECN follow as many NOPs as align them.
+    /// Returns the length with the padding that TCP stacks insert. Two NOPs precede timestamps and
+    /// SACK. On a SYN, SACK-permitted replaces the NOPs of the timestamps. ACK Ratio follows one
+    /// NOP before the SACK. TARR and AccECN follow as many NOPs as their alignment requires.
     pub(super) fn aligned_len(&self) -> u64 {
         let accurate_ecn = self.accurate_ecn.map_or(0, |option| option.len().next_multiple_of(4));
         let timestamps = if self.timestamps.is_some() { 12 } else { 0 };

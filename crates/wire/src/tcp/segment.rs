@@ -52,7 +52,7 @@ impl Flags {
         self.0 & other.0 != 0
     }
 
-    /// Returns these flags, with those in `others` set or cleared.
+    /// Returns these flags, with the flags in `others` set or cleared.
     #[must_use]
     pub const fn with(self, others: Self, is_set: bool) -> Self {
         Self(if is_set { self.0 | others.0 } else { self.0 & !others.0 })
@@ -70,8 +70,8 @@ impl Flags {
         ((self.0 >> 6) & 0b111) as u8
     }
 
-    /// Returns the flags AE, CWR and ECE of an ACE field with this value, of which the low three
-    /// bits count.
+    /// Returns the flags AE, CWR and ECE of an ACE field with this value. Only the low three bits
+    /// are used.
     #[must_use]
     pub const fn from_ace(ace: u8) -> Self {
         Self(((ace & 0b111) as u16) << 6)
@@ -132,8 +132,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Returns the length of the segment in sequence space: that of its payload, and one each for
-    /// SYN and FIN.
+    /// Returns the length of the segment in sequence space: the length of its payload, plus one
+    /// each for SYN and FIN.
     #[must_use]
     pub fn sequence_len(&self) -> u64 {
         u64::from(self.payload)
@@ -148,7 +148,8 @@ impl Segment {
         Bytes(IPV4_HEADER + TCP_HEADER + self.options.wire_len() + u64::from(self.payload))
     }
 
-    /// Returns the acknowledgment in its header, if ACK is set and SYN is not.
+    /// Returns the acknowledgment fields of the header. Returns `None` unless ACK is set and SYN is
+    /// not.
     #[must_use]
     pub fn ack_header(&self) -> Option<AckHeader> {
         if !self.flags.contains(Flags::ACK) || self.flags.contains(Flags::SYN) {
@@ -169,14 +170,14 @@ impl Segment {
         })
     }
 
-    /// Returns the parameters of its direction, if SYN is set.
+    /// Returns the options on segments and windows, if SYN is set.
     #[must_use]
     pub fn opening(&self) -> Option<Opening> {
         let Options { mss, window_scale, .. } = self.options;
         self.flags.contains(Flags::SYN).then_some(Opening { mss, window_scale })
     }
 
-    /// Like [`ack_header`](Self::ack_header), if it is a pure ACK.
+    /// Like [`ack_header`](Self::ack_header), but returns `None` unless the segment is a pure ACK.
     #[must_use]
     pub fn pure_ack(&self) -> Option<AckHeader> {
         self.ack_header().filter(|header| header.is_pure)

@@ -14,8 +14,8 @@ impl SeqNumber {
         Self(initial.0.wrapping_add(offset as u32))
     }
 
-    /// Returns the stream offset from `initial` that corresponds to this number: the one nearest to
-    /// `near`.
+    /// Returns the stream offset from `initial` that corresponds to this number: the candidate
+    /// nearest to `near`.
     #[must_use]
     pub const fn offset_near(self, initial: Self, near: u64) -> u64 {
         let distance = self.0.wrapping_sub(initial.0).wrapping_sub(near as u32).cast_signed();

@@ -10,7 +10,7 @@ use std::net::SocketAddrV4;
 /// The reasons why octets are not a UDP datagram in IPv4.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HeaderError {
-    /// They are not an IPv4 packet that carries UDP.
+    /// The octets are not an IPv4 packet that carries UDP.
     #[error(transparent)]
     Ipv4(#[from] ipv4::DecodeError),
     /// The UDP header is incomplete.
@@ -36,7 +36,7 @@ pub enum HeaderError {
 pub(crate) struct Received<'a> {
     pub(crate) endpoints: Endpoints,
     pub(crate) ecn: Ecn,
-    /// The part of its payload that is present.
+    /// The part of the payload that is present.
     pub(crate) payload: &'a [u8],
     /// Octets of the payload, including missing ones.
     pub(crate) length: usize,

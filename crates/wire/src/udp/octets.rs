@@ -2,7 +2,7 @@
 //!
 //! The test header is at the start of the payload, big-endian: seconds (32 bits), microseconds (32
 //! bits), number (64 bits). The rest of the payload is zeros, which do not change a checksum. So
-//! [`Extent::Headers`] needs the three headers only.
+//! [`Extent::Headers`] only needs the three headers.
 
 use super::header::{self, HeaderError, Received};
 use super::{TEST_HEADER, UDP_HEADER, UserDatagram};
@@ -16,7 +16,7 @@ use std::net::{IpAddr, SocketAddr};
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 const MICROS_PER_SECOND: u64 = 1_000_000;
 
-/// Why a datagram could not be encoded.
+/// The reasons why a datagram cannot be encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// The packet is too long.
@@ -30,10 +30,10 @@ pub enum EncodeError {
     },
 }
 
-/// Why octets could not be decoded as a datagram of test traffic.
+/// The reasons why octets cannot be decoded as a datagram of test traffic.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
-    /// They are not a UDP datagram in IPv4.
+    /// The octets are not a UDP datagram in IPv4.
     #[error(transparent)]
     Header(#[from] HeaderError),
     /// The test header is incomplete.
@@ -81,7 +81,7 @@ pub(super) fn encode(
 /// between `endpoints`.
 ///
 /// # Errors
-/// If it does not fit in a packet. `octets` is empty then.
+/// If the payload does not fit in a packet. `octets` is then empty.
 pub fn encode_payload(
     payload: &[u8],
     ecn: Ecn,
@@ -101,11 +101,11 @@ pub fn encode_payload(
 }
 
 /// Replaces the contents of `octets` with the IP packet that carries `payload` in a user datagram
-/// between these sockets. The packet is IPv6 if either address is; an IPv4 address is then mapped
-/// (RFC 4291, §2.5.5.2).
+/// between these sockets. If either address is IPv6, the packet is IPv6, and an IPv4 address is
+/// mapped (RFC 4291, §2.5.5.2).
 ///
 /// # Errors
-/// If it does not fit in a packet. `octets` is empty then.
+/// If the payload does not fit in a packet. `octets` is then empty.
 pub fn encode_between(
     [source, destination]: [SocketAddr; 2],
     ecn: Ecn,

@@ -8,7 +8,7 @@ use acklab_wire::dot11::{Data, Frame, decode, decode_without_fcs, encode, radiot
 /// same value: a radiotap header, the frame behind it or in its place, and its contents.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the property is violated.
 pub(crate) fn what_decodes_survives_the_round_trip(octets: &[u8]) {
     frame(octets);
     let Ok((header, rest)) = radiotap::decode(octets) else { return };

@@ -18,7 +18,7 @@ fn node(address: IpAddr) -> NodeId {
 /// marked.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the property is violated.
 pub(crate) fn what_parses_agrees_with_its_octets(octets: &[u8]) {
     let packet = match IpPacket::parse(octets.to_vec(), node) {
         Ok(packet) => packet,

@@ -11,7 +11,7 @@ use acklab_wire::quic::{Frame, Frames, TAG};
 /// frames of a packet.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the property is violated.
 pub(crate) fn what_decodes_survives_the_round_trip(octets: &[u8]) {
     if let Ok(frames) = decode_frames(octets) {
         let mut again = Vec::new();

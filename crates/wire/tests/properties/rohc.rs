@@ -45,7 +45,8 @@ impl Choices<'_> {
     }
 }
 
-/// Changes `ack` to the next ACK of its flow: usually that of a TCP receiver, sometimes any other.
+/// Changes `ack` to the next ACK of its flow: usually as a TCP receiver does, sometimes
+/// arbitrarily.
 fn advance(ack: &mut Ack, ids: u8, choices: &mut Choices) {
     let mss = if choices.rarely(16) { 1 + u32::from(choices.u16()) } else { 1448 };
     let segment = &mut ack.segment;
@@ -154,9 +155,9 @@ fn first(connection: u32, choices: &mut Choices) -> Ack {
 
 struct Flow {
     ack: Ack,
-    /// The behavior of its IP-ID.
+    /// The behavior of the flow's IP-ID.
     ids: u8,
-    /// Consecutive compressed ACKs that were lost.
+    /// The number of consecutive compressed ACKs that were lost.
     lost: u8,
 }
 
@@ -178,7 +179,7 @@ fn flows(choices: &mut Choices) -> Vec<Flow> {
 /// Returns the number of ACKs, and their octets when compressed.
 ///
 /// # Panics
-/// If the property does not hold.
+/// If the property is violated.
 pub(crate) fn acks_come_out_as_they_went_in(octets: &[u8]) -> (u64, u64) {
     let mut choices = Choices(octets);
     let references = 1 + choices.below(MAX_REFERENCES as u8);
@@ -242,8 +243,8 @@ fn damage(decompressor: &Decompressor, octets: &[u8], choices: &mut Choices) {
     let _ = other.decompress(choices.0, |_, _| {});
 }
 
-/// A frame has eight bits of its first number, which reach 128 beyond the last that arrived
-/// (Salameh et al., §3.4). The driver keeps the numbers within that.
+/// A frame has eight bits of its first number. They represent numbers up to 128 beyond the last
+/// number that arrived (Salameh et al., §3.4). The driver does not exceed this range.
 const MAX_UNCONFIRMED: u32 = 128;
 
 /// Runs a client that keeps its compressed ACKs until a frame with them is confirmed, or
@@ -251,7 +252,7 @@ const MAX_UNCONFIRMED: u32 = 128;
 fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
     let (mut compressor, mut decompressor) = (Compressor::new(config), Decompressor::new(config));
     let mut flows = flows(choices);
-    // The number, the octets, the ACK, and whether it has been delivered.
+    // The number, the octets, the ACK, and `true` if the ACK has been delivered.
     let mut kept: VecDeque<(u16, Octets, Ack, bool)> = VecDeque::new();
     let (mut acks, mut sum, mut octets, mut frame) = (0, 0, Octets::new(), Vec::new());
     // Numbers used since the last frame arrived.
@@ -281,7 +282,7 @@ fn frames(config: RohcConfig, choices: &mut Choices) -> (u64, u64) {
                     None => uncompressed(&flow.ack, &mut compressor, &mut decompressor),
                 }
             }
-            // A link-layer acknowledgment with all of them arrives. The client may receive the
+            // A link-layer acknowledgment with all held ACKs arrives. The client may receive the
             // confirmation.
             5 | 6 => {
                 frame.clear();
@@ -323,7 +324,7 @@ fn uncompressed(ack: &Ack, compressor: &mut Compressor, decompressor: &mut Decom
 /// without a panic.
 ///
 /// # Panics
-/// If the property does not hold.
+/// If the property is violated.
 pub(crate) fn any_octets_are_accepted_or_refused(octets: &[u8]) {
     for config in [RohcConfig::standard(), RohcConfig::hack()] {
         let mut choices = Choices(octets);

@@ -10,7 +10,7 @@ use acklab_wire::tack::{Frame, TAG, version};
 /// for reserved bits. `octets` are decoded as a datagram, and as frames without header and tag.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the property is violated.
 pub(crate) fn what_decodes_survives_the_round_trip(octets: &[u8]) {
     let mut streams = Vec::new();
     if let Ok(frames) = decode_frames(octets, |_, data| streams.push(data.to_vec())) {

@@ -9,7 +9,7 @@ use acklab_wire::udp::decode;
 /// same value.
 ///
 /// # Panics
-/// If it does not hold.
+/// If the property is violated.
 pub(crate) fn what_decodes_survives_the_round_trip(octets: &[u8]) {
     let Ok((endpoints, datagram)) = decode(octets, Checksums::Ignore) else { return };
     let mut again = Vec::new();

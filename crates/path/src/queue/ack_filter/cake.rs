@@ -1,16 +1,17 @@
 //! The ACK filter of CAKE, with the rules of Linux's `cake_ack_filter` (`net/sched/sch_cake.c`).
 //!
-//! An acknowledging segment joins the tail and may remove one older ACK of its flow. Of the ACKs
-//! that it supersedes, the one nearest to the head is removed, provided that another superseded one
-//! is behind it. Two ACKs of a flow thus remain, so that the loss of one does not stop the
-//! feedback. The aggressive filter leaves one: it also removes the only superseded ACK, if that is
-//! the last of its flow and has the same ECN flags.
+//! An acknowledging segment joins the tail and may remove one older ACK of its flow. The filter
+//! removes the superseded ACK nearest to the head, provided that another superseded ACK is behind
+//! it. So two ACKs of a flow remain, and the loss of one does not stop the feedback. The aggressive
+//! filter leaves only one ACK. It also removes the only superseded ACK if this is the last ACK of
+//! its flow and has the same ECN flags.
 //!
-//! The kernel's filter interprets ECE and CWR by RFC 3168, keeps every ACK with AE, and every ACK
-//! with an AccECN option. A filter that supports Accurate ECN (RFC 9768), which no kernel has,
-//! removes ACKs without loss of information. The counters of the option are those of the connection
-//! so far, so an ACK with it is redundant if a newer one has as many counters. Without the option,
-//! an ACK is redundant if the next one repeats its counter ACE.
+//! The kernel's filter interprets ECE and CWR according to RFC 3168. It keeps every ACK with AE or
+//! with an AccECN option. With `accurate_ecn`, the filter supports Accurate ECN (RFC 9768) and
+//! removes such ACKs without loss of information. No kernel has such a filter. The option's
+//! counters are totals of the connection, so an ACK with the option is redundant if a newer ACK has
+//! as many counters. Without the option, an ACK is redundant if the next ACK repeats its counter
+//! ACE.
 
 use super::chain::Chain;
 use super::{AckFilter, Rule};
@@ -28,10 +29,11 @@ pub struct Config {
     /// The capacity; unlimited by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Leave one ACK instead of two (tc-cake's `ack-filter-aggressive`).
+    /// If `true`, one ACK of a flow remains in the queue instead of two (tc-cake's
+    /// `ack-filter-aggressive`).
     pub aggressive: bool,
-    /// Read AE, CWR and ECE as the counter ACE, and AccECN options as counters (RFC 9768). Only for
-    /// flows that all use Accurate ECN.
+    /// If `true`, AE, CWR and ECE are read as the counter ACE, and AccECN options as counters (RFC
+    /// 9768). Use it only if all flows use Accurate ECN.
     pub accurate_ecn: bool,
 }
 
@@ -75,9 +77,9 @@ impl Cake {
         }
     }
 
-    /// `cake_tcph_may_drop`, and the check for payload: the segment has no flags but ACK, ECE and
-    /// CWR (AE is not allowed), no unknown options, and neither timestamp is ahead of the newer
-    /// segment's, which count as zero if it has none.
+    /// `cake_tcph_may_drop`, and the check for payload: the segment has no flags except ACK, ECE
+    /// and CWR (AE is not allowed), and no unknown options. Neither of its timestamps is ahead of
+    /// the timestamps of the newer segment. These are zero if the newer segment has no timestamps.
     fn may_drop(&self, older: AckHeader, newer: AckHeader) -> bool {
         let (value, echo) = newer.timestamps.unwrap_or_default();
         let is_ahead = older.timestamps.is_some_and(|older| is_after(older.0, value) || is_after(older.1, echo));
@@ -93,7 +95,8 @@ impl Rule for Cake {
         for at in chain.of_flow(flow) {
             let Some(older) = chain.packet(at).and_then(Datagram::ack_header) else { continue };
             let flags = self.flags(older);
-            // If the flags change behind an ACK, it is the last one with its flags and must stay.
+            // If the flags change behind an ACK, this ACK is the last one with its flags, so it is
+            // not removed.
             first = first.filter(|(_, before)| *before == flags);
             if self.supersedes(newer, older) {
                 if let Some((first, _)) = first {
@@ -107,11 +110,12 @@ impl Rule for Cake {
     }
 }
 
-/// The SACK blocks of an older ACK compared with those of a newer one.
+/// The result of comparing the SACK blocks of an older ACK with the blocks of a newer ACK.
 enum Sacked {
     Less,
     Same,
-    /// The older ACK has a block that the newer one does not cover, or a D-SACK, so it must stay.
+    /// The older ACK has a block that the newer ACK does not cover, or a D-SACK, so it is not
+    /// removed.
     More,
 }
 

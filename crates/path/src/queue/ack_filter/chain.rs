@@ -94,7 +94,7 @@ impl<D> Chain<D> {
         successors(self.ends(flow).last, |at| self.nodes[*at].in_flow.before)
     }
 
-    /// Returns `true` if node `at` holds the last packet of its flow.
+    /// Returns `true` if node `at` contains the last packet of its flow.
     pub(super) fn is_last_of_flow(&self, at: usize) -> bool {
         self.nodes[at].in_flow.behind.is_none()
     }
@@ -139,7 +139,7 @@ impl<D: Datagram> Chain<D> {
         self.flows.entry(flow, Ends::default).append(&mut self.nodes, at, |node| &mut node.in_flow);
     }
 
-    /// Replaces the packet of node `at` by another of its flow, and returns the old one.
+    /// Replaces the packet of node `at` by another packet of its flow, and returns the old packet.
     pub(super) fn replace(&mut self, at: usize, packet: D) -> Option<D> {
         let (_, queued) = self.nodes[at].waiting.as_mut()?;
         let size = packet.wire_len();

@@ -3,13 +3,14 @@
 //! * **`duplicates`**, in place, is Figure 1 of Kim et al., "On the cross-layer impact of TCP ACK
 //!   thinning on IEEE 802.11 wireless MAC dynamics" (VTC 2006): searching from the head, the first
 //!   pure ACK of the flow with a strictly smaller number is overwritten. If duplicates are queued,
-//!   the newer ACK thus overtakes the second of them.
-//! * **`news`** loses no information. ACKs with equal numbers stay, so that duplicates count
-//!   towards fast retransmit and window updates are not lost. An ACK with a SACK option stays,
-//!   because the next may not repeat its blocks, such as a D-SACK. An ACK with other ECN flags
-//!   stays, because each one counts (RFC 3168, §6.1.3; RFC 9768). Only the newest queued ACK of the
-//!   flow can be superseded, so that no ACK overtakes a duplicate.
-//! * **`nothing`** leaves one ACK of a flow.
+//!   the newer ACK thus overtakes the second duplicate.
+//! * **`news`** loses no information. An ACK is not removed if the newer ACK has the same number,
+//!   so that neither duplicates for fast retransmit nor window updates are lost. An ACK with a SACK
+//!   option is not removed, because the next ACK may not repeat its blocks, such as a D-SACK. An
+//!   ACK with other ECN flags is not removed, because the sender evaluates each ACK's flags (RFC
+//!   3168, §6.1.3; RFC 9768). Only the newest queued ACK of the flow can be superseded, so that no
+//!   ACK overtakes a duplicate.
+//! * **`nothing`** always removes the older ACK, so that one ACK of a flow remains.
 
 use super::chain::Chain;
 use super::{AckFilter, Rule};
@@ -29,7 +30,7 @@ pub struct Config {
     pub limit: Option<Limit>,
     /// The ACKs that are never removed.
     pub keeps: Keeps,
-    /// The position of the newer ACK.
+    /// The position of an ACK that supersedes an older ACK.
     pub place: Place,
 }
 
@@ -37,25 +38,27 @@ pub struct Config {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeps {
-    /// ACKs with information that the newer one may lack: duplicates, ACKs with SACK blocks, ACKs
-    /// with other ECN flags.
+    /// Keeps ACKs with information that the newer ACK may lack: duplicates, ACKs with SACK blocks,
+    /// and ACKs with other ECN flags.
     #[default]
     News,
-    /// ACKs with the acknowledgment number of the newer one; the first with a smaller number is
-    /// removed (Kim et al., VTC 2006, Figure 1).
+    /// Keeps ACKs with the acknowledgment number of the newer ACK. The first ACK with a smaller
+    /// number is removed (Kim et al., VTC 2006, Figure 1).
     Duplicates,
-    /// None: the newest queued ACK is removed in any case.
+    /// Keeps no other ACK: the newest queued ACK of the flow is always removed.
     Nothing,
 }
 
-/// The position of an ACK that supersedes an older one.
+/// The position of an ACK that supersedes an older ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// The position of the older one, so that no delay is added (Kim et al., VTC 2006, §II-A).
+    /// The newer ACK takes the position of the older ACK, so that no delay is added (Kim et al.,
+    /// VTC 2006, §II-A).
     #[default]
     InPlace,
-    /// The tail, as without a filter: the older one is only removed (RFC 3449, "ACK Filtering").
+    /// The newer ACK joins the tail, as without a filter, and the older ACK is removed (RFC 3449,
+    /// "ACK Filtering").
     Tail,
 }
 

@@ -1,10 +1,10 @@
 //! COBALT, the AQM of CAKE's queues: CoDel for flows that respond to signals, and BLUE for those
 //! that do not (`cobalt_*` in `sch_cake.c`).
 //!
-//! Unlike RFC 8289, this CoDel does not reset its rate when it stops dropping: `count` falls as it
-//! rose, a step each time a signal would have been due. Its square roots are exact; the kernel
-//! approximates them by a Newton step. It also signals in a queue of less than a packet: only the
-//! waiting time of a packet matters.
+//! Unlike in RFC 8289, this CoDel does not reset its signalling rate when it stops dropping.
+//! Instead, `count` decreases by one each time a signal would have been due. Square roots are exact
+//! here, whereas the kernel approximates them by a Newton step. This CoDel also signals if less
+//! than a packet is queued: only the waiting time of a packet matters.
 
 use super::duration;
 use crate::queue::mark;
@@ -18,7 +18,7 @@ pub(super) struct Parameters {
     /// probability.
     pub(super) target: Duration,
     pub(super) interval: Duration,
-    /// The time in which the class sends the largest packet.
+    /// The time that the class needs to send the largest packet.
     packet_time: Duration,
 }
 
@@ -45,13 +45,13 @@ impl Parameters {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cobalt {
     count: u64,
-    /// interval/√count when the count last changed. It is zero before that: the kernel's
-    /// `cobalt_vars_init` zeroes `rec_inv_sqrt`. So a queue's first excess of the target is
-    /// signalled with the next packet, and only later ones wait for an interval.
+    /// The time interval/√count when the count last changed. The gap is zero before the first
+    /// change, because the kernel's `cobalt_vars_init` zeroes `rec_inv_sqrt`. So when a queue first
+    /// exceeds the target, the next packet is signalled. Only later signals wait for an interval.
     gap: Duration,
     /// The time of the next signal, or of the last activity.
     drop_next: Instant,
-    /// When BLUE's probability last changed.
+    /// The time at which BLUE's probability last changed.
     changed: Instant,
     /// BLUE's drop probability in units of 2⁻³².
     probability: u32,
@@ -87,13 +87,13 @@ impl Cobalt {
         }
     }
 
-    /// Returns `true` if the state has decayed, so that it may be discarded.
+    /// Returns `true` if the state has decayed to its initial value, so that it may be discarded.
     pub(super) fn is_at_rest(&self, now: Instant) -> bool {
         self.probability == 0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// Judges a packet that leaves now after `sojourn` in the queue: marks it, or returns `true` if
-    /// it must be dropped (`cobalt_should_drop`).
+    /// Decides on a packet that leaves the queue now after a sojourn time of `sojourn`: marks it if
+    /// needed, and reports if it must be dropped (`cobalt_should_drop`).
     pub(super) fn judge<D: Datagram>(
         &mut self,
         now: Instant,
@@ -138,8 +138,8 @@ impl Cobalt {
         judgement
     }
 
-    /// Changes the count; the next signal is due interval/√count later, or, with a count of zero,
-    /// an interval later.
+    /// Sets the count. The next signal is due interval/√count later, or an interval later if the
+    /// count is zero.
     fn steps_to(&mut self, count: u64, parameters: &Parameters) {
         let squared = u128::from(parameters.interval.as_nanos()).pow(2);
         self.count = count;
@@ -152,7 +152,7 @@ impl Cobalt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Judgement {
     pub(super) is_dropped: bool,
-    /// Whether it was marked; it may be dropped nevertheless.
+    /// `true` if the packet was marked. A marked packet may be dropped nevertheless.
     pub(super) is_marked: bool,
 }
 

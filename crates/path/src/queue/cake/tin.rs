@@ -10,23 +10,23 @@ use acklab_base::random::Stream;
 use acklab_base::{Bytes, Datagram, FlowKey, Instant};
 use std::collections::{BTreeMap, VecDeque};
 
-/// `CAKE_QUEUES` and `CAKE_SET_WAYS`.
+/// The kernel's `CAKE_QUEUES` and `CAKE_SET_WAYS`.
 const QUEUES: usize = 1024;
 const WAYS: usize = 8;
 /// A place of the hash that no flow has used.
 const NONE: u16 = u16::MAX;
-/// `flow_quantum` of `cake_set_rate`: octets of a round, and its bounds when the rate is known.
+/// The bounds of `flow_quantum` of `cake_set_rate`, the octets that a queue may send in a round.
 const QUANTUM: std::ops::RangeInclusive<u64> = 300..=1514;
-/// Deficits count 65536ths of an octet, so that shares of hosts need no rounding; the kernel rounds
-/// at random instead.
+/// Deficits are in units of 1/65536 octet, so that the shares of hosts need no rounding. The kernel
+/// rounds at random instead.
 const PARTS: i64 = 1 << 16;
-/// `quantum_div`: shares are multiples of 1/65535 there.
+/// In the kernel's `quantum_div`, shares are multiples of 1/65535.
 const SHARES: i64 = 65_535;
 
 #[derive(Clone, Debug)]
 pub(super) struct Tin<D> {
     parameters: Parameters,
-    /// Octets of a round.
+    /// The octets that a queue may send in a round.
     quantum: i64,
     isolation: Isolation,
     perturbation: u64,
@@ -43,9 +43,9 @@ pub(super) struct Tin<D> {
     /// The weight and the deficit of the class without a shaper, in octets.
     pub(super) weight: i64,
     pub(super) deficit: i64,
-    /// The share of the rate at which the class keeps its priority, and when it is within that
-    /// share.
+    /// The rate in bits per second up to which the class keeps its priority.
     rate: Option<u64>,
+    /// The time from which the class is within this rate.
     pub(super) next: Instant,
     total: Total,
 }
@@ -65,14 +65,15 @@ struct Queue<D> {
 enum Set {
     None,
     Sparse,
-    /// Counted as sparse, but in the rotation of bulk queues until its deficit is recovered.
+    /// The queue is counted as sparse, but is served in the rotation of bulk queues until its
+    /// deficit is positive.
     SparseWait,
     Bulk,
     Decaying,
 }
 
-/// The number of bulk queues of each host, by source and by destination. Hosts are identified
-/// exactly; the kernel hashes them.
+/// The number of bulk queues of each host, by source and by destination. Each host has an exact
+/// entry, whereas the kernel hashes hosts.
 #[derive(Clone, Debug, Default)]
 struct Hosts([BTreeMap<u64, u32>; 2]);
 
@@ -117,7 +118,7 @@ impl<D: Datagram> Tin<D> {
         perturbation: u64,
         isolation: Isolation,
     ) -> Self {
-        // A 4096th of the octets per second.
+        // The octets sent in 1/4096 s.
         let quantum = rate.map_or(*QUANTUM.end(), |rate| (rate / 8 / 4096).clamp(*QUANTUM.start(), *QUANTUM.end()));
         Self {
             parameters,
@@ -152,8 +153,8 @@ impl<D: Datagram> Tin<D> {
         self.active > 0
     }
 
-    /// Handles the end of an idle period: a class that was empty may not make up for the time
-    /// before.
+    /// Handles the end of an idle period. The class may not save capacity from the time during
+    /// which it was empty.
     pub(super) fn wakes(&mut self, now: Instant) {
         if self.total.packets == 0 {
             self.next = self.next.max(now);
@@ -185,8 +186,9 @@ impl<D: Datagram> Tin<D> {
         Verdict::Replaced(older)
     }
 
-    /// Returns the queue of a packet's flow (`cake_hash`): one of the eight places of its set. It
-    /// is the flow's own place, a free one, or otherwise the first, which two flows then share.
+    /// Returns the queue of a packet's flow (`cake_hash`): one of the eight places of its set. This
+    /// is the place that the flow already has, or a free place. Without either, it is the first
+    /// place, which two flows then share.
     fn queue_of(&mut self, packet: &D) -> usize {
         let tag = FlowKey::of_words(&[self.perturbation, packet.flow().0]).0;
         let place = (tag % QUEUES as u64) as usize;
@@ -239,9 +241,9 @@ impl<D: Datagram> Tin<D> {
         }
     }
 
-    /// Takes the next packet by DRR++, and judges it by COBALT. Returns `None` if a queue was found
-    /// empty, so that another class may be served. `is_first` permits a decaying queue to decay
-    /// further, once for each packet that leaves the discipline.
+    /// Selects the next packet by DRR++, and applies COBALT to it. Returns `None` if a queue was
+    /// found empty, so that another class may be served. `is_first` permits a decaying queue to
+    /// decay further, once for each packet that leaves the discipline.
     pub(super) fn take(
         &mut self,
         now: Instant,
@@ -278,7 +280,7 @@ impl<D: Datagram> Tin<D> {
                 return None;
             };
             queue.deficit -= packet.wire_len().get().cast_signed() * PARTS;
-            // It stays at the front of its list until its deficit is used.
+            // The queue remains at the front of its list until its deficit is used.
             let list = if queue.set == Set::Sparse { &mut self.new } else { &mut self.old };
             list.push_front(at);
             self.total.loses(gone.0, gone.1);
@@ -286,7 +288,8 @@ impl<D: Datagram> Tin<D> {
         }
     }
 
-    /// Handles a queue that was found empty: it decays, or leaves the rotation.
+    /// Handles a queue that was found empty: the state of its AQM decays, or the queue is removed
+    /// from the rotation.
     fn retire(&mut self, now: Instant, at: u16) {
         let queue = &mut self.queues[usize::from(at)];
         queue.cobalt.runs_empty(now, &self.parameters);
@@ -350,8 +353,8 @@ impl<D: Datagram> Tin<D> {
 }
 
 impl<D: Datagram> Queue<D> {
-    /// Returns the next packet that COBALT admits. The last one in the queue may be marked, but is
-    /// not dropped.
+    /// Returns the next packet that COBALT does not drop. The last packet in the queue may be
+    /// marked, but is not dropped.
     fn next_admitted(
         &mut self,
         now: Instant,

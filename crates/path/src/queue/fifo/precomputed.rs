@@ -1,8 +1,8 @@
 //! A FIFO whose departures are computed on arrival.
 //!
-//! In a FIFO, later arrivals do not change when a packet leaves. A link therefore computes that
-//! instant on arrival and passes the packet to the channel immediately. Only its size and times
-//! stay here, to compute the queue's length when the next packet arrives.
+//! In a FIFO, later arrivals do not change when a packet leaves. So a link computes the departure
+//! on arrival, and passes the packet to the channel immediately. Only the size and the times of the
+//! packet are stored here, to compute the queue's length when the next packet arrives.
 
 use super::Fifo;
 use crate::counters::{Tally, Waiting};
@@ -12,7 +12,8 @@ use acklab_base::{Bytes, Instant};
 #[derive(Clone, Debug)]
 pub(crate) struct PrecomputedFifo {
     fifo: Fifo<Waiting>,
-    /// When the first of them leaves, or [`Instant::FAR_FUTURE`] if the queue is empty.
+    /// The time at which the first of these packets leaves, or [`Instant::FAR_FUTURE`] if the queue
+    /// is empty.
     next: Instant,
 }
 

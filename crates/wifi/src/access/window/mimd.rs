@@ -1,6 +1,6 @@
 //! Multiplicative increase, multiplicative decrease: a success halves the window, so that it
-//! settles where failures and successes balance (Kim et al., VTC 2006, §III, after their reference
-//! 15).
+//! converges to the size at which failures and successes balance (Kim et al., VTC 2006, §III, after
+//! their reference 15).
 
 /// Returns the previous of the windows 2ⁿ − 1, down to `minimum`.
 pub(super) const fn after_success(now: u16, minimum: u16) -> u16 {

@@ -1,4 +1,4 @@
-//! 802.11a: OFDM (clause 17). Later generations send their control frames with it.
+//! 802.11a: OFDM (clause 17). Later generations send control frames with OFDM.
 
 use super::{Coding, Control, Format, Generation, Phy};
 use crate::phy::{Band, Guard, Modulation, Width};

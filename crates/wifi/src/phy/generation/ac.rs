@@ -34,9 +34,9 @@ pub(super) const VHT: Phy = Phy {
     // L-SIG, VHT-SIG-A, and VHT-SIG-B of 20 MHz (21.3.8.3.3, 21.3.8.3.6).
     signal: (Modulation::Bpsk, 24 + 48 + 26),
     convolutional: (Width::Mhz160, 10),
-    // One for each 600 Mbps of the rate with the short guard interval (21.5).
+    // One encoder for each 600 Mbps of the rate with the short guard interval (21.5).
     bits_per_encoder: Some(2_160),
-    // A sixth, as five could not share the bits of a symbol evenly (21.5).
+    // Six encoders, because the bits of a symbol cannot be distributed evenly to five (21.5).
     other_encoders: &[(Width::Mhz160, 4, 7, 6)],
     // 21.5.
     has_whole_bits: true,

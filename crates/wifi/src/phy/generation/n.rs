@@ -47,7 +47,7 @@ pub(super) const HT: Phy = Phy {
     // L-SIG, and HT-SIG (19.3.9.4.3).
     signal: (Modulation::Bpsk, 24 + 48),
     convolutional: (Width::Mhz40, 8),
-    // A second encoder above 300 Mbps (19.5).
+    // A second encoder is used above 300 Mbps (19.5).
     bits_per_encoder: Some(1_200),
     ..a::OFDM
 };

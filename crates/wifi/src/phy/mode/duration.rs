@@ -9,7 +9,8 @@ const SERVICE_BITS: u64 = 16;
 const TAIL_BITS: u64 = 6;
 
 impl Mode {
-    /// Returns the bits of a PPDU besides its PSDU, with this number of data bits per symbol.
+    /// Returns the number of bits of a PPDU outside its PSDU, with this number of data bits per
+    /// symbol.
     fn extra_bits(self, bits_per_symbol: u64) -> u64 {
         SERVICE_BITS + if self.is_ldpc() { 0 } else { TAIL_BITS * self.encoders(bits_per_symbol) }
     }
@@ -37,14 +38,14 @@ impl Mode {
                 let per_symbol = self.bits_per_symbol();
                 let symbols = (self.extra_bits(per_symbol) + bits).div_ceil(per_symbol);
                 let nanos = symbols * self.symbol().as_nanos();
-                // Legacy stations read the length in symbols of 4 µs (19.4.3, 21.4.3).
+                // Legacy stations interpret the length in symbols of 4 µs (19.4.3, 21.4.3).
                 if matches!(self.guard, Guard::Ns400) { nanos.next_multiple_of(4_000) } else { nanos }
             }
         };
         Duration::from_nanos(self.preamble().as_nanos() + payload)
     }
 
-    /// Returns the same duration without the rounding of DSSS to whole microseconds.
+    /// Returns the [`duration`](Self::duration) without the rounding of DSSS to whole microseconds.
     #[must_use]
     pub fn exact_duration(self, psdu: Bytes) -> Duration {
         match self.dsss_rate() {

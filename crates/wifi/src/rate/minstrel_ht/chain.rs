@@ -27,7 +27,7 @@ pub(super) struct Stage {
 pub(super) struct Chain([Stage; LENGTH]);
 
 impl Chain {
-    /// Creates a chain of the three rates of the highest throughput, and that of the highest
+    /// Creates a chain of the three rates with the highest throughput and the rate with the highest
     /// probability.
     pub(super) fn new(table: &Table, selection: Selection) -> Self {
         let [first, second, third, _] = selection.best;
@@ -60,8 +60,8 @@ impl Chain {
     }
 }
 
-/// Returns the tries at a rate: two, and more as long as they fit into a segment
-/// (`minstrel_calc_retransmit`). Two if the probability is below 20 %.
+/// Returns the number of tries at a rate: two, or more if they fit into a segment
+/// (`minstrel_calc_retransmit`). Returns two if the probability is below 20 %.
 fn tries(table: &Table, rate: usize, has_rts: bool) -> u32 {
     if table.probability(rate) < fraction(20, 100) {
         return 2;

@@ -1,4 +1,4 @@
-//! Selection of the rates to probe, and of the time (`minstrel_ht_refill_sample_rates`,
+//! Selection of the rates to probe, and of the times of probes (`minstrel_ht_refill_sample_rates`,
 //! `minstrel_ht_get_rate`).
 
 use super::selection::Selection;
@@ -9,14 +9,14 @@ use acklab_base::{Duration, Instant};
 
 /// The interval between two probes (`MINSTREL_SAMPLE_INTERVAL`).
 const INTERVAL: Duration = Duration::from_millis(20);
-/// Rates of each type that wait to be probed (`MINSTREL_SAMPLE_RATES`).
+/// The maximum number of rates of each type that wait to be probed (`MINSTREL_SAMPLE_RATES`).
 const WAITING: usize = 5;
-/// Random orders of the rates of a group (`SAMPLE_COLUMNS`).
+/// The number of random orders of the rates of a group (`SAMPLE_COLUMNS`).
 const COLUMNS: usize = 10;
-/// Rates of such an order, for any number of rates in the group (`MCS_GROUP_RATES`).
+/// The number of rates in a random order, for any number of rates in the group (`MCS_GROUP_RATES`).
 const ROWS: usize = 10;
 
-/// Why a rate is probed (`minstrel_sample_type`).
+/// The reason for which a rate is probed (`minstrel_sample_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SampleType {
     /// The next faster rate of a group.
@@ -55,7 +55,7 @@ impl SampleCategory {
     }
 
     /// Moves the rates that are still worth a probe to the front. Returns the number of places that
-    /// are kept (`minstrel_ht_move_sample_rates`). As in the kernel, a rate that is already in
+    /// are kept (`minstrel_ht_move_sample_rates`). As in the kernel, a rate that is already at the
     /// front does not keep its place.
     fn keep(&mut self, is_valid: impl Fn(usize) -> bool) -> usize {
         let mut kept = 0;
@@ -86,20 +86,20 @@ pub(super) struct Sampler {
     slow: SampleCategory,
     /// The position in the sequence of types.
     turn: usize,
-    /// When the next probe may be sent.
+    /// The time from which the next probe may be sent.
     due: Instant,
     /// Rates of a group in random orders (`sample_table`).
     pub(super) orders: [Vec<usize>; COLUMNS],
-    /// The position of each group in them: column and row.
+    /// The position of each group in `orders`: column and row.
     places: Vec<(usize, usize)>,
 }
 
 impl Sampler {
     pub(super) fn new(table: &Table, stream: &mut Stream) -> Self {
         let format = table.rates[0].mode.format;
-        // HE and later, which the kernel's code does not support, have more.
+        // HE and later formats, which the kernel's code does not support, have more rates.
         let rows = ROWS.max(usize::from(format.indices()));
-        // The kernel begins after the first of all its groups, which is one of HT.
+        // The kernel begins after the first of all its groups, which is a group of HT.
         let group = if format == Format::Ht { 0 } else { table.groups.len() - 1 };
         let category = SampleCategory { waiting: [None; WAITING], group };
         Self {
@@ -155,8 +155,8 @@ impl Sampler {
         self.due = now;
     }
 
-    /// Returns the slowest rate that is faster than the best, from the next group that has one
-    /// (`minstrel_ht_next_inc_rate`).
+    /// Returns the slowest rate that is faster than the best rate, from the next group that has
+    /// such a rate (`minstrel_ht_next_inc_rate`).
     fn next_increment(&mut self, table: &Table, best: u32) -> Option<usize> {
         for _ in 0..table.groups.len() {
             let group = self.increment.next_group(table);
@@ -168,7 +168,7 @@ impl Sampler {
         None
     }
 
-    /// Returns any rate that is faster than those in use. Slower ones are recorded during the
+    /// Returns any rate that is faster than the rates in use. Slower rates are recorded during the
     /// search if there is room (`minstrel_ht_next_jump_rate`).
     fn next_jump(&mut self, table: &Table, fast: u32, slow: u32, slows: &mut usize) -> Option<usize> {
         for _ in 0..table.groups.len() {
@@ -217,7 +217,7 @@ fn slowest_below(table: &Table, group: usize, duration: u32) -> Option<usize> {
     (table.groups[group].first..table.groups[group].end).find(|rate| table.duration(*rate) < duration)
 }
 
-/// Returns an order with each rate at a random place, or at the next free one
+/// Returns an order with each rate at a random place, or at the next free place
 /// (`init_sample_table`).
 fn order(rows: usize, stream: &mut Stream) -> Vec<usize> {
     let mut order = vec![None; rows];
@@ -269,7 +269,7 @@ mod tests {
         let sampler = sampler(&table, [4, 3, 2, 1], 1);
         assert!(sampler.jump.waiting.iter().flatten().all(|rate| table.duration(*rate) < table.duration(4)));
         assert!(sampler.jump.waiting.iter().flatten().count() > 1);
-        // A rate that is as fast as the fastest counts as slow.
+        // A rate that is as fast as the fastest rate is classified as slow.
         let between = table.duration(4)..table.duration(1);
         assert!(sampler.slow.waiting.iter().flatten().count() > 0);
         assert!(sampler.slow.waiting.iter().flatten().all(|rate| between.contains(&table.duration(*rate))));

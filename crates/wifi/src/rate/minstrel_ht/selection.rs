@@ -13,7 +13,7 @@ pub(super) struct Selection {
 }
 
 impl Table {
-    /// Ends an interval and selects by its statistics.
+    /// Ends an interval, and selects rates by its statistics.
     pub(super) fn select(&mut self) -> Selection {
         self.aggregation.close();
         let best = self.select_best();
@@ -39,7 +39,7 @@ impl Table {
             for rate in (first..end).rev() {
                 let statistics = &mut self.rates[rate].statistics;
                 statistics.close();
-                // An untried rate is assumed to be no worse than the faster ones of its group.
+                // An untried rate is assumed to be no worse than the faster rates of its group.
                 if statistics.is_tried {
                     faster = statistics.probability.max(faster);
                 } else {
@@ -66,9 +66,9 @@ impl Table {
         }
     }
 
-    /// Returns the likelier of two (`minstrel_ht_set_best_prob_rate`), which also counts for the
-    /// group of `rate`. Of rates above 75 %, that is the one of higher throughput. A rate faster
-    /// than the best must have a higher probability than the best.
+    /// Returns the rate that is more likely to succeed (`minstrel_ht_set_best_prob_rate`), and
+    /// updates the group of `rate`. Of two rates above 75 %, the rate with the higher throughput is
+    /// chosen. A rate faster than `best` must have a higher probability than `best`.
     fn likelier(&mut self, likeliest: usize, rate: usize, best: usize) -> usize {
         if self.duration(best) > self.duration(rate) && self.probability(rate) < self.probability(best) {
             return likeliest;
@@ -102,8 +102,8 @@ impl Table {
         found.0
     }
 
-    /// Returns a rate in the next lower group with no more streams, when this rate has failed
-    /// (`minstrel_downgrade_rate`): the best of that group, or its second.
+    /// Returns a rate in the next lower group with no more streams, for a rate that has failed
+    /// (`minstrel_downgrade_rate`). This is the best or the second-best rate of that group.
     pub(super) fn downgraded(&self, rate: usize, place: usize) -> usize {
         let group = self.rates[rate].group;
         let streams = self.groups[group].streams;

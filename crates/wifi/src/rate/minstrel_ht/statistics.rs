@@ -16,7 +16,7 @@ pub(super) const fn fraction(part: u32, whole: u32) -> i32 {
     (((part as u64) << SCALE) / whole as u64) as i32
 }
 
-/// Returns its whole part (`MINSTREL_TRUNC`).
+/// Returns the integer part of a number in fixed point (`MINSTREL_TRUNC`).
 pub(super) const fn whole(fixed: u64) -> u32 {
     (fixed >> SCALE) as u32
 }

@@ -18,7 +18,7 @@ const LEGACY_BITS: u32 = 8 * (FRAME + 4);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub mode: Mode,
-    /// Its group.
+    /// The index of the rate's group.
     pub group: usize,
     /// The airtime of an average frame, in nanoseconds.
     pub duration: u32,
@@ -29,7 +29,7 @@ pub(super) struct Candidate {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub streams: u8,
-    /// Its rates, slowest first, as indices into the table.
+    /// The indices of the group's rates in the table, slowest first, are `first..end`.
     pub first: usize,
     pub end: usize,
     /// The rates with the highest throughput.
@@ -55,7 +55,7 @@ pub(super) struct Table {
     pub groups: Vec<Group>,
     pub overhead: Overhead,
     pub aggregation: AggregateLength,
-    /// `true` if it aggregates.
+    /// `true` if the transmitter aggregates frames.
     pub is_aggregating: bool,
 }
 
@@ -88,8 +88,8 @@ impl Table {
     fn add(&mut self, modes: &[Mode]) {
         let Some(slowest) = modes.first() else { return };
         let first = self.rates.len();
-        // The kernel stores durations in 16 bits, shifted by the amount that the slowest of a group
-        // needs (`GROUP_SHIFT`): equal rates of two groups may differ by the truncated bits.
+        // The kernel stores durations in 16 bits, shifted by the amount that the slowest rate of a
+        // group needs (`GROUP_SHIFT`): equal rates of two groups may differ by the truncated bits.
         let shift = 16u32.saturating_sub(duration(*slowest).leading_zeros());
         self.rates.extend(modes.iter().map(|mode| Candidate {
             mode: *mode,
@@ -125,8 +125,8 @@ impl Table {
     }
 
     /// Returns the successful frames in a tenth of a second, with the overhead of an average
-    /// aggregate (`minstrel_ht_get_tp_avg`). Zero below a probability of 10 %. Above 90 %, the
-    /// value for 90 %, since collisions cause the remaining losses.
+    /// aggregate (`minstrel_ht_get_tp_avg`). Returns zero below a probability of 10 %. Above 90 %,
+    /// returns the value for 90 %, because collisions cause the remaining losses.
     pub(super) fn throughput(&self, rate: usize) -> u32 {
         let probability = self.probability(rate);
         if probability < fraction(10, 100) {
@@ -137,7 +137,7 @@ impl Table {
         whole(100 * (probability * 1_000_000 / u64::from(nanos)))
     }
 
-    /// Returns `true` if its probability exceeds this percentage.
+    /// Returns `true` if the probability of success of `rate` exceeds this percentage.
     pub(super) fn exceeds(&self, rate: usize, percent: u32) -> bool {
         self.probability(rate) > fraction(percent, 100).min(ONE)
     }
@@ -157,7 +157,7 @@ fn duration(mode: Mode) -> u32 {
     // Bits of a symbol are rounded down for one stream, then multiplied (`VHT_GROUP`).
     let bits = Mode { streams: 1, ..mode }.bits_per_symbol() as u32 * u32::from(mode.streams);
     let symbols = (FRAME * AGGREGATE * 8).div_ceil(bits);
-    // Short guard intervals end on a symbol of 4 µs; on average that takes 0.8 µs
+    // With a short guard interval, the PPDU is padded to symbols of 4 µs: 0.8 µs on average
     // (`MCS_SYMBOL_TIME`).
     let padding = if mode.guard == Guard::Ns400 { 800 } else { 0 };
     (symbols * mode.symbol().as_nanos() as u32 + padding) / AGGREGATE

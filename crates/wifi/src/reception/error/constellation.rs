@@ -104,10 +104,10 @@ mod tests {
         }
     }
 
-    /// Far above the noise only nearest neighbours count. Between the levels −3, −1, 1, 3, one bit
-    /// changes in the middle, and the other on either side. With half of the levels at each change,
-    /// there are (½ + 1)/2 changes on average. A change is half a distance of √(1/10) away, so the
-    /// parameter tends to ¾·exp(−snr/10).
+    /// Far above the noise, only nearest neighbours matter. Between the levels −3, −1, 1, 3, one
+    /// bit changes in the middle, and the other on either side. With half of the levels at each
+    /// change, there are (½ + 1)/2 changes on average. A change is half a distance of √(1/10) away,
+    /// so the parameter tends to ¾·exp(−snr/10).
     #[test]
     fn at_high_snr_nearest_neighbours_decide() {
         let snr = 200.0;

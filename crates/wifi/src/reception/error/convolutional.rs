@@ -10,8 +10,8 @@ const DISTANCES: usize = 10;
 pub(super) struct Spectrum {
     /// The minimum distance between two paths.
     pub(super) free_distance: usize,
-    /// Paths at each distance from the free distance on, summed over the phases of the puncturing
-    /// period at which they leave.
+    /// The number of paths at each distance, from the free distance on, summed over the phases of
+    /// the puncturing period at which they begin.
     pub(super) paths: [u64; DISTANCES],
     /// Information bits in a period of puncturing.
     pub(super) period: u64,
@@ -73,8 +73,8 @@ mod tests {
         }
     }
 
-    /// Counts the paths that leave the all-zero one at this phase of puncturing, by weight, until
-    /// no path can still contribute.
+    /// Counts the paths that leave the all-zero path at this phase of puncturing, by weight. It
+    /// stops when no further path can contribute.
     fn count_paths<const WEIGHTS: usize>(pattern: &[[bool; 2]], phase: usize, by_weight: &mut [u64; WEIGHTS]) {
         let mut alive = vec![[0_u64; WEIGHTS]; STATES];
         let (state, weight) = branch(0, 1, pattern[phase]);

@@ -65,12 +65,12 @@ type Phases = [&'static [usize]; 4];
 const CCK55_PHASES: Phases = [&[0, 1, 2, 3], &[0, 2], &[0], &[0, 2]];
 const CCK11_PHASES: Phases = [&[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 1, 2, 3], &[0, 1, 2, 3]];
 
-/// The phases of φ1…φ4 that each chip adds up (16.4.6.5.1); the signs of two chips are the same in
-/// all code words.
+/// The phases of φ1…φ4 that each chip adds up (16.4.6.5.1); the signs of two chips are constant in
+/// all code words and therefore omitted.
 const CHIPS: [[usize; 4]; 8] =
     [[1, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 0, 0, 1], [1, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [1, 0, 0, 0]];
 
-/// Returns the code words as quarter turns of each chip, relative to the word without any.
+/// Returns the code words as quarter turns of each chip, relative to the word with all phases zero.
 fn words(phases: &Phases) -> Vec<[usize; 8]> {
     let [first, second, third, fourth] = phases;
     let tuples = first.iter().flat_map(|one| second.iter().map(move |two| [*one, *two]));
@@ -81,8 +81,9 @@ fn words(phases: &Phases) -> Vec<[usize; 8]> {
     tuples.map(|added| CHIPS.map(|weights| chip(&weights, &added))).collect()
 }
 
-/// Returns the number of other words by their distance from one: the sum of 1 − cos of the phase
-/// between two chips. Phases add up, so all words have the same neighbours.
+/// Returns the number of other words by their distance from one word. The distance is the sum over
+/// all chips of 1 − cos of the phase difference. Phases add up, so all words have the same
+/// neighbours.
 fn neighbours(phases: &Phases) -> [u32; 17] {
     let mut by_distance = [0; 17];
     for word in words(phases) {
@@ -95,7 +96,7 @@ fn neighbours(phases: &Phases) -> [u32; 17] {
 /// Returns the union bound over the code words, coherently received. The differential encoding of
 /// φ1 does not matter, because a frame with one wrong symbol is lost.
 fn cck_symbol_error(neighbours: &[u32; 17], symbol_snr: f64) -> f64 {
-    // That distance is the squared one in units of a quarter of the symbol's energy.
+    // This distance is the squared Euclidean distance in units of a quarter of the symbol's energy.
     let tail = |distance: usize| gaussian_tail((distance as f64 / 8.0 * symbol_snr).sqrt());
     let present = neighbours.iter().enumerate().filter(|(_, words)| **words > 0);
     present.map(|(distance, words)| f64::from(*words) * tail(distance)).sum()

@@ -9,12 +9,12 @@ const BLOCK_BITS: f64 = 1944.0;
 /// Distance of two points of the simulation, in dB.
 const STEP_DB: f64 = 0.1;
 
-/// The output of `validation/ldpc/simulate.cc` for one rate: with one bit per symbol, from an SNR
-/// on.
+/// The output of `validation/ldpc/simulate.cc` for one rate, with one bit per symbol, from the SNR
+/// `first_db` on.
 struct Simulated {
     /// The SNR of the first point, in dB.
     first_db: f64,
-    /// Blocks that failed, and blocks sent.
+    /// For each SNR, the number of blocks that failed and of blocks sent.
     blocks: &'static [(u32, u32)],
 }
 
@@ -46,8 +46,8 @@ const FIVE_SIXTHS: Simulated = Simulated {
 };
 
 /// Errors per octet by the mutual information of a bit. Between and beyond the points of the
-/// simulation, ln of the errors is linear in ln of the missing information, which falls with SNR
-/// about as fast as the errors of a code.
+/// simulation, ln of the errors is linear in ln of the missing information, which decreases with
+/// SNR about as fast as the errors of a code.
 ///
 /// Codes of one length have equal error rates at equal mutual information: the mapping of link
 /// simulations to other channels by RBIR (IEEE 802.11-14/0571, "11ax evaluation methodology",

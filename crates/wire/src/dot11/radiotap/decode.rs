@@ -121,7 +121,7 @@ fn items(fields: &mut Fields<'_>, header: &mut Header) -> Result<(), DecodeError
     Ok(())
 }
 
-/// Returns the word at this place. Octets that an item omits at its end are zero.
+/// Returns the word at this index. Octets that an item omits at its end are zero.
 fn word_of(item: &[u8], place: usize) -> u32 {
     let at = item.len().min(place);
     number(&item[at..item.len().min(place + 4)]) as u32

@@ -180,7 +180,7 @@ pub(super) fn read(next: &mut State, reader: &mut Reader) -> Result<Base, Error>
         crc,
     ] = BASE.unpack(reader)?;
     if outer_ttl == 1 || reserved == 1 {
-        // There is only one IP header, and the reserved bit must be zero.
+        // Outer IP headers are not supported, and the reserved bit must be zero.
         return Err(Error::Format { octet: first });
     }
     let mut base = Base { crc: (Crc::Seven, crc as u8), has_list: has_list == 1, ..Base::of(msn, push, crc, next) };

@@ -1,4 +1,4 @@
-//! Generic options (RFC 6846, §8.2: `tcp_opt_generic`), which a list names by the indices 7 to 15.
+//! Generic options (RFC 6846, §8.2: `tcp_opt_generic`), which have the indices 7 to 15 in a list.
 
 use crate::rohc::Error;
 use crate::rohc::octets::Reader;
@@ -80,7 +80,7 @@ impl Generic {
         Ok(Self { value, is_static: len & STATIC != 0 })
     }
 
-    /// Reads the item of the irregular chain, which refers to this one.
+    /// Reads the item of the irregular chain, which refers to this generic option.
     pub(super) fn read_irregular(&mut self, reader: &mut Reader) -> Result<(), Error> {
         if self.is_static {
             return Ok(());
@@ -97,7 +97,7 @@ impl Generic {
         }
     }
 
-    /// Adds the option to those of a header.
+    /// Adds the option to the options of a header.
     pub(super) const fn put(&self, options: &mut Options) {
         match self.value {
             Value::AccurateEcn(option) => options.accurate_ecn = Some(option),

@@ -62,8 +62,8 @@ fn write_item(index: u8, octets: &[u8], new: &State, references: &References, ou
     }
 }
 
-/// Reads the values of the items that `received` did not contain. They refer to the items in
-/// `options`, and replace them.
+/// Reads the values of the items that `received` did not contain. These values refer to the items
+/// in `options`, and replace them.
 #[inline]
 pub(in crate::rohc) fn read_irregular(
     ack: u32,

@@ -44,32 +44,31 @@ pub(super) fn items(options: &[u8]) -> impl Iterator<Item = Option<Item<'_>>> {
 
 /// The structure of the options of a header: their indices in order.
 ///
-/// A compressor uses its own indices, and compares the kinds and lengths of generic options as
-/// well, because the irregular chain cannot change them. A decompressor uses the indices of the
-/// peer.
+/// A compressor chooses the indices. It also compares the kinds and lengths of generic options,
+/// because the irregular chain cannot change them. A decompressor uses the indices of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(in crate::rohc) struct List {
-    /// Four bits for each index, the lowest for the first.
+    /// Four bits for each index. The lowest bits contain the first index.
     indices: u64,
     len: u8,
     generic: [[u8; 2]; GENERIC],
 }
 
 impl List {
-    /// Returns the options of an ACK. Returns `None` if one of them has no index, or if they do not
-    /// fit a header.
+    /// Returns the options of an ACK. Returns `None` if an option has no index, or if the options
+    /// do not fit in a header.
     #[inline]
     pub(in crate::rohc) fn of_ack(ack: &Ack) -> Option<Self> {
         Self::common(ack).or_else(|| Self::of(ack.header_words().ok()?.options()))
     }
 
-    /// Returns the same list from encoded options.
+    /// Returns the list of [`of_ack`](Self::of_ack) from encoded options.
     #[inline]
     pub(in crate::rohc) fn of_ack_with(ack: &Ack, options: &[u8]) -> Option<Self> {
         Self::common(ack).or_else(|| Self::of(options))
     }
 
-    /// Returns the options of an ACK in the common case: none, or timestamps alone.
+    /// Returns the options of an ACK in the common case: no options, or only timestamps.
     #[inline]
     fn common(ack: &Ack) -> Option<Self> {
         let options = &ack.segment.options;
@@ -83,7 +82,7 @@ impl List {
         Self { indices: nop | nop << 4 | timestamps << 8, len: 3, generic: [[0; 2]; GENERIC] }
     };
 
-    /// Returns these options. Returns `None` if one of them has no index.
+    /// Returns these options. Returns `None` if an option has no index.
     #[inline]
     pub(in crate::rohc) fn of(options: &[u8]) -> Option<Self> {
         let mut list = Self::default();

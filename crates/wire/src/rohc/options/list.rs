@@ -51,9 +51,9 @@ impl Received {
     }
 }
 
-/// Returns `true` if the list contains the item of `index` when it is sent with `references`. It
-/// omits timestamps if low bits in the irregular chain can encode them relative to the item table
-/// of the decompressor.
+/// Returns `true` if the list contains the item of `index` when it is sent with `references`. The
+/// list omits timestamps if low bits in the irregular chain can encode them relative to the item
+/// table of the decompressor.
 pub(super) fn contains(index: u8, new: &State, references: Option<&References>) -> bool {
     let (index::TIMESTAMPS, Some(new), Some(references)) = (index, new.ack.segment.options.timestamps, references)
     else {
@@ -71,7 +71,7 @@ pub(in crate::rohc) fn is_unchanged(new: &State, references: &References) -> boo
         && (new.ack.segment.options.timestamps.is_none() || !contains(index::TIMESTAMPS, new, Some(references)))
 }
 
-/// Writes the list. It contains all items in a dynamic chain, which has no references.
+/// Writes the list. In a dynamic chain, which has no references, the list contains all items.
 pub(in crate::rohc) fn write_list(options: &[u8], new: &State, references: Option<&References>, out: &mut Octets) {
     let indices: ArrayVec<u8, MAX_ITEMS> = new.list.indices().collect();
     let is_wide = indices.iter().any(|&index| index > 7);
@@ -93,7 +93,8 @@ pub(in crate::rohc) fn write_list(options: &[u8], new: &State, references: Optio
     }
 }
 
-/// Reads a list. Replaces `options` by its items and by those of `table` that it refers to.
+/// Reads a list. Replaces `options` by the items in the list and by the items of `table` to which
+/// the list refers.
 pub(in crate::rohc) fn read_list(
     ack: u32,
     table: &mut ItemTable,

@@ -8,8 +8,8 @@ use crate::tcp::{SackBlock, SackBlocks, SeqNumber};
 /// (`sack_unchanged_irregular`).
 pub(super) const UNCHANGED: u8 = 0;
 
-/// Writes the blocks, each relative to the end of the previous one, and the first to the ACK
-/// number.
+/// Writes the blocks. The first block is relative to the ACK number, and each other block to the
+/// end of the previous block.
 pub(super) fn write(ack: u32, blocks: &SackBlocks, out: &mut Octets) {
     out.push(blocks.as_slice().len() as u8);
     let mut base = ack;

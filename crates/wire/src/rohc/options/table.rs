@@ -6,8 +6,8 @@ use super::layout::{List, items};
 use crate::rohc::{Ack, Error};
 use crate::tcp::{Options, SackBlocks, Timestamps};
 
-/// The last item of each index. The items of the last header are in that header. They are stored
-/// here when a list is received.
+/// The last item of each index. The items of the last header are stored here only when a list is
+/// received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::rohc) struct ItemTable {
     timestamps: Option<Timestamps>,
@@ -78,7 +78,7 @@ impl ItemTable {
         slot.copied().flatten().ok_or(Error::Options { what: "unknown item", found: index })
     }
 
-    /// Returns `true` if these are the options of `list`, in its order.
+    /// Returns `true` if these are the options of `list`, in the order of `list`.
     pub(in crate::rohc) fn is_layout_of(&self, list: List, options: &[u8]) -> bool {
         if list.len() == 0 {
             return options.is_empty();

@@ -4,20 +4,20 @@ use crate::rohc::Error;
 use crate::rohc::octets::{Octets, Reader, put};
 use crate::rohc::wlsb::Lsb;
 
-/// The intervals of one and two octets begin one after the reference, so they can encode only a
-/// timestamp that has increased.
+/// The intervals of one and two octets begin at the reference plus one. So these encodings
+/// represent only timestamps that have increased.
 const ONE: Lsb = Lsb::new(7, -1, 32);
 const TWO: Lsb = Lsb::new(14, -1, 32);
 const THREE: Lsb = Lsb::new(21, 0x0004_0000, 32);
 const FOUR: Lsb = Lsb::new(29, 0x0400_0000, 32);
 
-/// Returns `true` if the irregular chain can encode this timestamp. If not, a list must contain it
-/// in full.
+/// Returns `true` if the irregular chain can encode this timestamp. Otherwise, a list must contain
+/// the full timestamp.
 pub(super) fn is_near(reference: u32, value: u32) -> bool {
     FOUR.reaches(reference, value)
 }
 
-/// Writes a timestamp in as few octets as `reaches` allows. `reaches` returns whether an encoding
+/// Writes a timestamp in as few octets as `reaches` allows. `reaches` returns `true` if an encoding
 /// is unambiguous for all references.
 pub(super) fn write(value: u32, reaches: impl Fn(Lsb) -> bool, out: &mut Octets) {
     let octets = |lsb: Lsb, prefix: u32| (prefix | lsb.code(value)).to_be_bytes();

@@ -32,7 +32,7 @@ pub enum DecodeError {
     OptionTooLong {
         /// The kind of option.
         kind: u8,
-        /// Its length field.
+        /// The length field of the option.
         len: u8,
         /// Octets from the start of this option to the end of the options.
         room: usize,
@@ -42,7 +42,7 @@ pub enum DecodeError {
     OptionLength {
         /// The kind of option.
         kind: u8,
-        /// Its length field.
+        /// The length field of the option.
         len: u8,
     },
 }
@@ -81,7 +81,7 @@ pub fn payload_of<'a>(octets: &'a [u8], segment: &Segment) -> &'a [u8] {
 /// ECN field. The checksum is ignored.
 ///
 /// # Errors
-/// If it does not begin with a well-formed TCP header.
+/// If `octets` do not begin with a well-formed TCP header.
 pub(crate) fn decode_carried(octets: &[u8], ecn: Ecn, length: usize) -> Result<Segment, DecodeError> {
     whole_segment(&TcpHeaderSlice::from_slice(octets)?, ecn, length)
 }

@@ -34,7 +34,7 @@ pub enum EncodeError {
 /// Encodes the headers of `segment`, with the lengths and checksums of the whole packet.
 ///
 /// # Errors
-/// If the segment does not fit a packet, or its options do not fit a header.
+/// If the segment does not fit in a packet, or its options do not fit in a header.
 pub fn headers(segment: &Segment, endpoints: Endpoints, fields: Ipv4Fields) -> Result<Headers, EncodeError> {
     Ok(HeaderWords::of(segment, &endpoints, &fields)?.octets())
 }
@@ -72,8 +72,8 @@ impl HeaderWords {
         Self::over(segment, 0, endpoints, fields)
     }
 
-    /// Returns the headers before a payload with this [sum](ipv4::sum()). They have a multiple of
-    /// four octets, so that sums add up.
+    /// Returns the headers before a payload with this [sum](ipv4::sum()). The length of the headers
+    /// is a multiple of four octets, so that sums can be added.
     #[inline]
     fn over(segment: &Segment, payload: u64, endpoints: &Endpoints, fields: &Ipv4Fields) -> Result<Self, EncodeError> {
         let options = Layout::of(&segment.options)

@@ -18,12 +18,12 @@ pub(crate) const KIND_EXPERIMENT: u8 = 253;
 /// The experiment identifier of the two options of RFC 5690, to which no kinds were assigned: the
 /// number of the RFC, which is not registered. The two options differ in length.
 const ACK_CONGESTION_CONTROL: [u8; 2] = [0x56, 0x90];
-/// The other shared kind, whose experiments have the same identifiers (RFC 6994, §3).
-/// Implementations of TARR send it (packetdrill, ns-3).
+/// The other kind that experiments share, with the same identifiers (RFC 6994, §3). Implementations
+/// of TARR send it (packetdrill, ns-3).
 const KIND_OTHER_EXPERIMENT: u8 = 254;
 /// The experiment identifier of TARR (IANA, TCP Experimental Option Experiment Identifiers).
 const ACK_RATE: [u8; 2] = [0x00, 0xac];
-/// The number of reserved bits below the seven bits of R.
+/// The number of reserved bits below the seven bits of R, the requested number of segments per ACK.
 const ACK_RATE_SHIFT: u8 = 1;
 
 /// The option kinds that [`Options`] represents.
@@ -39,8 +39,8 @@ pub(super) struct Layout {
 impl Layout {
     const EMPTY: Self = Self { octets: [0; ROOM], len: 0 };
 
-    /// Arranges `options` in the order of Linux (`tcp_options_write`): MSS, timestamps with
-    /// SACK-permitted instead of their padding, window scale, SACK. The options of RFC 5690, of
+    /// Arranges `options` in the order of Linux (`tcp_options_write`): MSS, timestamps (with
+    /// SACK-permitted in place of their padding), window scale, SACK. The options of RFC 5690, of
     /// TARR (which Linux lacks) and AccECN are last. Padding between options is omitted if the
     /// options do not fit otherwise. Returns `None` if they do not fit in a header.
     #[inline]
@@ -134,7 +134,7 @@ impl Layout {
         self.len
     }
 
-    /// Returns the [sum](ipv4::sum) for the checksum.
+    /// Returns the [sum](ipv4::sum) of the options for the checksum.
     pub(super) fn sum(&self) -> u64 {
         if self.len == 0 { 0 } else { ipv4::sum(&self.octets[..self.len]) }
     }
@@ -150,8 +150,8 @@ impl Layout {
 /// Unknown options are skipped (RFC 9293, MUST-6). MSS, window scale, SACK-permitted and ACK
 /// Congestion Control Permitted are valid on a SYN only. SACK and ACK Ratio are valid only without
 /// SYN (RFC 9293, §3.7.1; RFC 7323, §2.2; RFC 2018, §2 and §3; RFC 5690, §4.1 and §4.2). AccECN is
-/// not valid on a SYN without ACK (RFC 9768, §3.2.3.2.1). TARR announces itself on a SYN; requests
-/// are on other segments. The last instance of a repeated option counts.
+/// not valid on a SYN without ACK (RFC 9768, §3.2.3.2.1). TARR on a SYN announces support; on other
+/// segments, it contains a request. The last instance of a repeated option is used.
 pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> {
     let mut options = Options::default();
     for option in each(octets) {
@@ -171,8 +171,8 @@ pub(crate) fn read(octets: &[u8], flags: Flags) -> Result<Options, DecodeError> 
     })
 }
 
-/// Returns `true` if there is an option other than timestamps, SACK and those in `besides`, or an
-/// option that cannot be decoded.
+/// Returns `true` if there is an option other than timestamps, SACK and the kinds in `besides`, or
+/// an option that cannot be decoded.
 pub(crate) fn has_others(octets: &[u8], besides: &[u8]) -> bool {
     each(octets).any(|option| match option {
         Ok((KIND_TIMESTAMP | KIND_SELECTIVE_ACK, _)) => false,
@@ -217,8 +217,8 @@ pub(crate) fn take(kind: u8, value: &[u8], options: &mut Options) -> bool {
             let block = |[start, end]: [u32; 2]| SackBlock { start: SeqNumber(start), end: SeqNumber(end) };
             options.sack = pairs.iter().map(|pair| block(words(*pair))).collect();
         }
-        // RFC 9768, §3.2.3: if the length is not one of those defined, use the complete fields that
-        // it covers.
+        // RFC 9768, §3.2.3: if the length has none of the defined values, the complete fields
+        // within it are used.
         (kind, _) if KIND_ACCURATE_ECN.contains(&kind) => {
             let order = if kind == KIND_ACCURATE_ECN[0] { FieldOrder::Ect0First } else { FieldOrder::Ect1First };
             let counters =
