@@ -11,7 +11,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 }
 
 fn main() {
-    // A change of any crate can make the checkout dirty, and a commit makes it clean again.
+    // A change in any crate can make the checkout dirty, and a commit makes it clean.
     println!("cargo:rerun-if-changed=..");
     println!("cargo:rerun-if-changed=../../Cargo.lock");
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"])
@@ -22,7 +22,8 @@ fn main() {
     let revision = git(&["describe", "--always", "--abbrev=12", "--exclude=*"]).map_or_else(
         || "unknown".to_owned(),
         |commit| {
-            // Only the sources of the extension matter: an edited README does not change results.
+            // Only changes of the extension's sources are relevant. For example, an edited README
+            // does not change results.
             let changes = git(&["status", "--porcelain", "--", "..", "../../Cargo.toml", "../../Cargo.lock"]);
             if changes.is_none_or(|text| text.is_empty()) { commit } else { format!("{commit}-dirty") }
         },

@@ -50,15 +50,16 @@ pub(crate) use streams::Ends;
 const ETHERNET: u64 = 1500;
 /// The bytes of an initial window of Ethernet packets (RFC 9002, §7.2).
 const MAX_INITIAL: u64 = 14_720;
-/// The bytes by which the IPv6 header is longer than the IPv4 header (RFC 8200, §3).
+/// The difference between the lengths of the IPv6 header and the IPv4 header in bytes (RFC 8200,
+/// §3).
 const LONGER_V6: u64 = 20;
-/// The number of probe timeouts during which a closed connection keeps its id and answers packets
-/// with its close (RFC 9000, §10.2).
+/// The number of probe timeouts for which a closed connection keeps its id. It answers packets with
+/// its Close frame during this time (RFC 9000, §10.2).
 const DRAINING: u64 = 3;
 /// The code of a connection that ends because the host has no memory (RFC 9000, §20.1:
-/// INTERNAL_ERROR). It lies above the codes of applications.
+/// INTERNAL_ERROR). It is above the codes of applications.
 const NO_MEMORY: u32 = 1 << 31 | 0x01;
-/// The minimum time for which a client waits for a server. It also holds for shorter idle timeouts.
+/// The minimum time for which a client waits for a server, even if the idle timeout is shorter.
 const MIN_HANDSHAKE: Duration = Duration::from_secs(1);
 
 /// Returns random bits of the operating system.
@@ -85,11 +86,11 @@ pub(crate) struct Association {
     streams: BTreeMap<u32, Stream>,
     /// Streams that the peer has opened and the application has not accepted.
     opened: VecDeque<u32>,
-    /// Streams of which the application has dropped a half.
+    /// Streams for which the application has dropped the sending or receiving half.
     left: BTreeSet<u32>,
     /// Streams to which the application has written.
     writers: BTreeSet<u32>,
-    /// Streams whose readers await a notification, and memory for data on the way to these readers.
+    /// Streams whose readers must be notified.
     changed: Vec<u32>,
     blocks: Vec<bytes::Bytes>,
     run: Run,
@@ -100,14 +101,14 @@ pub(crate) struct Association {
     /// The backlog, shared with the streams.
     backlog: Arc<Backlog>,
     /// The wakers of tasks that wait for the handshake, a stream of the peer, permission for
-    /// another stream, or the end.
+    /// another stream, or the end of the connection.
     pub(crate) wakers: Wakers,
     lost: Option<Lost>,
     /// The deadline of the handshake.
     handshake_until: Instant,
-    /// The end of the connection.
+    /// When the connection ended. `None` while it is open.
     ended: Option<Instant>,
-    /// Datagrams that are ready and wait for the path.
+    /// Datagrams that are ready to be sent, but that the path does not permit yet.
     waiting: Outbox,
     pieces: Vec<Piece>,
     recorder: Option<Box<Recorder>>,
@@ -123,7 +124,7 @@ struct Birth {
     handshake_until: Instant,
 }
 
-/// The wakers of waiting tasks, by the event that they wait for.
+/// The wakers of waiting tasks, by the awaited event.
 #[derive(Debug, Default)]
 pub(crate) struct Wakers {
     pub(crate) established: Vec<Waker>,
@@ -146,11 +147,11 @@ impl Wakers {
 pub struct Counters {
     /// Datagrams sent.
     pub datagrams_sent: u64,
-    /// Bytes in them.
+    /// Bytes of the datagrams sent.
     pub octets_sent: u64,
     /// Datagrams received.
     pub datagrams_received: u64,
-    /// Bytes in them.
+    /// Bytes of the datagrams received.
     pub octets_received: u64,
     /// The number of changes of the peer's address.
     pub migrations: u64,
@@ -159,27 +160,27 @@ pub struct Counters {
 /// The name of the random streams of a connection.
 const NAME: &str = "deployed";
 
-/// The bytes that AES encrypts together.
+/// The block size of AES in bytes.
 const AES_BLOCK: u64 = 16;
-/// Rounding down to whole blocks may cost one byte per this many bytes of a packet. That is 0.4 %
-/// of a link, and saves 2 to 3 % of the processor time.
+/// Packet sizes are rounded down to whole blocks if the reduction is at most one byte per this many
+/// bytes. That costs up to 0.4 % of a link and saves 2 to 3 % of the processor time.
 const PRICE: u64 = 256;
 
-/// Returns the largest packet size up to `packet` that consists of whole cipher blocks, unless it
-/// would be much smaller. The bytes of an incomplete last block take as long as 200 others: 65 ns
-/// at both ends ([measured](../../../docs/decisions/packets.md)).
+/// Returns the maximum packet size up to `packet` that consists of whole cipher blocks. Returns
+/// `packet` if that size is much smaller. The bytes of an incomplete last block take as long as 200
+/// others: 65 ns at both ends ([measured](../../../docs/decisions/packets.md)).
 fn in_whole_blocks(packet: u64) -> u64 {
     let left_over = packet.saturating_sub(BELOW + SEALED_AT + TAG) % AES_BLOCK;
     if left_over <= packet / PRICE { packet - left_over } else { packet }
 }
 
-/// Returns the settings for a path whose interface takes IP packets of `largest` bytes.
+/// Returns the settings for a path whose interface sends IP packets of up to `largest` bytes.
 fn settings_for(settings: &Settings, remote: SocketAddr, largest: Option<u64>) -> Result<Settings, ConnectError> {
     let largest = settings.packet.get().min(largest.unwrap_or(ETHERNET));
     let settings = Settings { packet: Bytes(largest), ..*settings };
     let settings = if remote.is_ipv6() { settings.behind(LONGER_V6) } else { settings };
     let settings = Settings { packet: Bytes(in_whole_blocks(settings.packet.get())), ..settings };
-    // The initial window holds fewer packets if they are larger than those of Ethernet (RFC 9002,
+    // The initial window contains fewer packets if they are larger than Ethernet packets (RFC 9002,
     // §7.2).
     let window = (MAX_INITIAL / settings.mss()).max(2).min(settings.initial_window.0.into());
     let settings = Settings { initial_window: Segments(window as u32), ..settings };
@@ -236,7 +237,8 @@ impl Association {
         let reset = server.reset_key.token(id);
         let session = Session::server(server.tls.clone(), hello, id, &reset, is_validated);
         let session = session.map_err(|fault| ConnectError::Settings(fault.to_string()))?;
-        // The session limits what an unauthenticated peer gets before the handshake is complete.
+        // Until the handshake is complete, the session limits the data sent to an unauthenticated
+        // peer.
         let handshake_until = now + server.limits.handshake;
         let birth = Birth { settings, seed, path: Path::validated(remote), handshake_until };
         Ok(Self::new(now, machine, session, birth, config, pool))
@@ -300,7 +302,7 @@ impl Association {
         self.machine.phase() == Phase::Established && self.session.is_complete()
     }
 
-    /// Returns why the connection has ended, if it has.
+    /// Returns the reason why the connection has ended. Returns `None` if it has not ended.
     pub(crate) const fn lost(&self) -> Option<&Lost> {
         self.lost.as_ref()
     }
@@ -309,7 +311,7 @@ impl Association {
         self.machine.vitals()
     }
 
-    /// Returns the minimum round trip that either end has reported.
+    /// Returns the minimum round-trip time that either end has reported.
     pub(crate) fn min_round_trip(&self) -> Option<Duration> {
         self.machine.min_round_trip()
     }
@@ -322,7 +324,7 @@ impl Association {
         self.session.refused()
     }
 
-    /// Returns the token with which the peer's host would reset the connection, if it is known.
+    /// Returns the token of a stateless reset by the peer's host, if the token is known.
     pub(crate) const fn reset_token(&self) -> Option<&[u8; TOKEN]> {
         self.session.reset_token()
     }
@@ -336,7 +338,7 @@ impl Association {
         self.session.key_updates()
     }
 
-    /// Allows the peer more open streams, and more data per stream.
+    /// Raises the peer's limits: the number of open streams, and the data per stream.
     pub(crate) fn raise_limits(&mut self, now: Instant, streams: u32, receive_buffer: u64) {
         self.machine.raise_limits(now, streams, receive_buffer);
         self.receive_buffer = self.receive_buffer.max(receive_buffer);
@@ -346,7 +348,7 @@ impl Association {
         self.machine.probe_timeout()
     }
 
-    /// Ends the connection with this code of the application.
+    /// Ends the connection with the code `code` of the application.
     pub(crate) fn close(&mut self, now: Instant, code: u32) {
         self.machine.abort(code);
         self.end(now, Lost::Here { code });
@@ -355,7 +357,7 @@ impl Association {
     /// Ends the connection.
     fn end(&mut self, now: Instant, lost: Lost) {
         if self.lost.is_none() {
-            // If this end closed the connection, it notifies the peer. Otherwise there is no peer
+            // If this end closed the connection, the peer is notified. Otherwise there is no peer
             // to notify.
             self.machine.abandon(Closing::Reset);
             self.notify_readers(now);
@@ -366,7 +368,7 @@ impl Association {
         }
     }
 
-    /// Returns when the id of the connection is freed. An absent peer needs no notification.
+    /// Returns when the id of the connection is freed. An absent peer is not notified.
     fn gone_at(&self) -> Option<Instant> {
         let speaks = !matches!(self.lost, Some(Lost::TimedOut | Lost::Reset));
         self.ended.map(|at| if speaks { at + self.probe_timeout() * DRAINING } else { at })
@@ -393,11 +395,11 @@ impl Association {
         self.look(now);
     }
 
-    /// Returns the deadline at which the connection must be woken.
+    /// Returns the time at which the connection must be woken.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let handshake = (!self.session.is_complete() && self.lost.is_none()).then_some(self.handshake_until);
         let sample = self.recorder.as_ref().filter(|_| self.lost.is_none()).and_then(|recorder| recorder.deadline());
-        // While data wait for credit, timers of the transport cannot send anything.
+        // While data are queued for lack of credit, timers of the transport cannot send anything.
         let is_held = !self.path.is_proven() && !self.waiting.is_empty();
         let transport = if is_held { None } else { self.machine.deadline() };
         [transport, sample, handshake, self.gone_at(), self.path.deadline()].into_iter().flatten().min()
@@ -410,8 +412,8 @@ mod tests {
 
     #[test]
     fn packets_have_whole_blocks_where_that_costs_few_octets() {
-        // An IPv4 packet has 28 bytes of IPv4 and UDP, 13 in the clear and 16 of the tag. IPv6
-        // takes 20 more, which the machine does not include.
+        // An IPv4 packet has 28 bytes of IPv4 and UDP headers, 13 unencrypted bytes and 16 bytes of
+        // the authentication tag. IPv6 needs 20 more, which the machine does not include.
         assert_eq!([1500, 9000].map(in_whole_blocks), [57 + 90 * 16, 57 + 558 * 16]);
         assert_eq!([1480, 1492].map(in_whole_blocks), [1480, 1492], "more than five octets would be lost");
         assert_eq!([0, 57, 1497].map(in_whole_blocks), [0, 57, 1497]);

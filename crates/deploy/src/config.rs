@@ -9,18 +9,19 @@ use acklab_transport::tack::Settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The time that determines the packets per system call. They are the initial window, or what the
-/// pacing rate sends in this time, since hosts' timers are coarser than the spacing of packets. RFC
-/// 9002, §7.7, allows the initial window of ten packets. The time is that of Linux's TCP, which
-/// sizes segments to what the rate sends in 2⁻¹⁰ s (`sk_pacing_shift` 10, `tcp_tso_autosize`).
+/// The size of a burst: the packets per system call. It is the initial window, or the packets that
+/// the pacing rate sends in this time, because timers of hosts are coarser than the spacing of
+/// packets. RFC 9002, §7.7, permits the initial window of ten packets. The time equals the time of
+/// Linux's TCP, which sizes segments to the data that the rate sends in 2⁻¹⁰ s (`sk_pacing_shift`
+/// 10, `tcp_tso_autosize`).
 const BURST: Burst = Burst { packets: 10, time: Duration::from_millis(1), catches_up: true };
 
-/// The largest IP packet that path MTU discovery tries: a usual jumbo frame. An interface with a
-/// smaller MTU lowers it.
+/// The maximum IP packet that path MTU discovery tries: a usual jumbo frame. An interface with a
+/// smaller MTU reduces it.
 const JUMBO: Bytes = Bytes(9000);
 
-/// Returns settings of the transport for real hosts. They equal those of a scenario with path MTU
-/// discovery, batched delivery of packets, ECN, and checks of receivers' reports.
+/// Returns settings of the transport for real hosts. They equal the settings of a scenario with
+/// path MTU discovery, batched delivery of packets, ECN, and checks of receivers' reports.
 #[must_use]
 pub fn settings() -> Settings {
     Settings {
@@ -29,7 +30,7 @@ pub fn settings() -> Settings {
         burst: Some(BURST),
         skip_numbers: true,
         ecn: true,
-        // A rate of 1 Gbps over 100 ms.
+        // Sufficient for 1 Gbps over a round-trip time of 100 ms.
         send_buffer: Bytes(16 << 20),
         receive_buffer: Bytes(16 << 20),
         idle_timeout: Duration::from_secs(30),
@@ -42,12 +43,13 @@ pub fn settings() -> Settings {
 pub struct Limits {
     /// The maximum number of connections.
     pub connections: usize,
-    /// The maximum number of unauthenticated connections without address validation. Beyond it,
-    /// each further client must first validate its address.
+    /// The maximum number of unauthenticated connections without address validation. If it is
+    /// reached, each further client must first validate its address.
     pub strangers: usize,
-    /// The maximum number of connections of one validated address (one /64 of IPv6).
+    /// The maximum number of connections of one validated address (for IPv6, of one /64).
     pub per_address: usize,
-    /// The maximum number of unauthenticated connections in total. A new one replaces the oldest.
+    /// The maximum total number of unauthenticated connections. If it is reached, a new connection
+    /// replaces the oldest.
     pub handshakes: usize,
     /// The timeout of a handshake.
     pub handshake: Duration,
@@ -70,45 +72,47 @@ impl Default for Limits {
 pub struct Server {
     /// The certificate: see [`identity`](acklab_secure::identity).
     pub tls: Arc<rustls::ServerConfig>,
-    /// The key of stateless resets. It should be the same after a restart.
+    /// The key of stateless resets. It should remain the same after a restart.
     pub reset_key: ResetKey,
     /// Limits of the state that unauthenticated clients may create.
     pub limits: Limits,
-    /// `true` if every client must validate its address, which costs a round trip.
+    /// `true` if every client must validate its address. This costs a round trip.
     pub always_retry: bool,
 }
 
-/// The records kept of each connection.
+/// The recording of each connection.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// The series, and how they are sampled.
     pub options: RecorderOptions,
-    /// The folder for one log per connection, named after the connection id; qvis reads them.
+    /// The folder for one log per connection, named after the connection id. The viewer qvis reads
+    /// the logs.
     pub qlog: Option<PathBuf>,
-    /// The version of the logs.
+    /// The qlog version of the logs.
     pub schema: Schema,
 }
 
 /// The configuration of an endpoint.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The transport. Server and client may differ: each end chooses its window, controller and ACK
-    /// policy.
+    /// The settings of the transport. Server and client may have different settings: each end
+    /// chooses its window, controller and ACK policy.
     pub transport: Settings,
-    /// Decides which servers a client trusts: see [`identity`](acklab_secure::identity).
+    /// The servers that a client trusts: see [`identity`](acklab_secure::identity). `None` if the
+    /// endpoint opens no connections.
     pub client: Option<Arc<rustls::ClientConfig>>,
-    /// Set if the endpoint accepts connections.
+    /// The configuration of the server. `None` if the endpoint accepts no connections.
     pub server: Option<Server>,
-    /// The records kept of each connection; none if `None`.
+    /// The recording of each connection. If `None`, nothing is recorded.
     pub recording: Option<Recording>,
-    /// The keys of a connection are replaced after this many packets, or earlier if the cipher
-    /// demands it.
+    /// The number of packets after which the keys of a connection are replaced. They are replaced
+    /// earlier if the cipher requires it.
     pub update_keys_after: Option<u64>,
 }
 
 impl Config {
-    /// Creates a configuration with the [usual settings](settings) that neither connects nor
-    /// accepts connections.
+    /// Creates a configuration with the [usual settings](settings). It neither opens nor accepts
+    /// connections.
     #[must_use]
     pub fn new() -> Self {
         Self { transport: settings(), client: None, server: None, recording: None, update_keys_after: None }

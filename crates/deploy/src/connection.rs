@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The code if the application gives no reason.
+/// The code if the application gives no code.
 const NO_REASON: u32 = 0;
 
 /// A connection. Clones refer to the same connection. It is closed when the last clone and the last
@@ -46,15 +46,16 @@ impl Owner {
         shared.stir();
     }
 
-    /// Acts on the connection, and wakes its thread. Returns `None` if the connection is gone.
+    /// Calls `act` with the connection, and wakes the connection's thread. Returns `None` if the
+    /// connection no longer exists.
     fn with<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         let result = self.driver.shared.lock().with(self.handle, act);
         self.driver.shared.stir();
         result
     }
 
-    /// Acts on the connection without changes that are visible to the peer. Returns `None` if the
-    /// connection is gone.
+    /// Calls `act` with the connection. `act` must not cause a change that is visible to the peer.
+    /// Returns `None` if the connection no longer exists.
     fn look<T>(&self, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         self.driver.shared.lock().look(self.handle, act)
     }
@@ -85,7 +86,7 @@ impl Connection {
         self.wait_for(|wakers| &mut wakers.established, |end| end.is_established().then_some(())).await
     }
 
-    /// Waits until `get` returns something, or the connection is lost. Code that changes the result
+    /// Waits until `get` returns a value, or the connection is lost. Code that changes the result
     /// of `get` must wake the wakers that `wakers` returns.
     async fn wait_for<T>(
         &self,
@@ -109,13 +110,13 @@ impl Connection {
         .await
     }
 
-    /// Returns `true` if both are the same connection.
+    /// Returns `true` if `self` and `other` are the same connection.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.inner, &other.inner)
     }
 
-    /// Returns the address of the peer. It may change.
+    /// Returns the address of the peer. The address may change during a connection.
     #[must_use]
     pub fn remote_address(&self) -> Option<SocketAddr> {
         self.inner.look(|end| end.remote())
@@ -146,7 +147,7 @@ impl Connection {
     }
 
     /// Sends a message that expires after `lifetime`. Returns once the message is written
-    /// completely. The peer [receives](Self::receive_message) all of it or nothing.
+    /// completely. The peer [receives](Self::receive_message) the whole message or nothing.
     ///
     /// # Errors
     /// If the connection is lost.
@@ -160,7 +161,7 @@ impl Connection {
             match poll_fn(|context| send.write_some(context, &message[written..])).await {
                 Ok(octets) => written += octets,
                 Err(WriteError::Lost(lost)) => return Err(lost),
-                // The reader no longer waits for the message.
+                // The reader has abandoned the message.
                 Err(WriteError::Stopped(_) | WriteError::Ended) => return Ok(()),
             }
         }
@@ -187,16 +188,17 @@ impl Connection {
         }
     }
 
-    /// Allows the peer `streams` open streams, and `receive_buffer` bytes of each ahead of its
-    /// reader, if that is more than before. A server can start a connection with the low limits of
-    /// [`Config::transport`](crate::Config::transport), and raise them once the client is
+    /// Raises the peer's limits: `streams` open streams, and `receive_buffer` unread bytes of each.
+    /// Ignores values below the present limits. A server can start a connection with the low limits
+    /// of [`Config::transport`](crate::Config::transport), and raise them once the client is
     /// authenticated.
     pub fn raise_limits(&self, streams: u32, receive_buffer: acklab_base::Bytes) {
         let now = self.inner.driver.shared.now();
         self.inner.with(|end| end.raise_limits(now, streams, receive_buffer.get()));
     }
 
-    /// Ends the connection with this code, below 2³¹. Unacknowledged data may be lost.
+    /// Ends the connection with the code `code`, which must be below 2³¹. Unacknowledged data may
+    /// be lost.
     pub fn close(&self, code: u32) {
         self.inner.close(code & !(1 << 31));
     }
@@ -216,7 +218,8 @@ impl Connection {
         .await
     }
 
-    /// Returns the measurements of the connection so far, or `None` if it is gone.
+    /// Returns the measurements of the connection up to now. Returns `None` if the connection no
+    /// longer exists.
     #[must_use]
     pub fn statistics(&self) -> Option<Statistics> {
         let now = self.inner.driver.shared.now();
@@ -224,7 +227,7 @@ impl Connection {
     }
 
     /// Ends the recording of the connection, and returns its tables in the form of a simulation.
-    /// Returns `None` if nothing is recorded, or the connection is gone.
+    /// Returns `None` if nothing is recorded, or if the connection no longer exists.
     ///
     /// # Errors
     /// If its log cannot be written.
@@ -233,7 +236,8 @@ impl Connection {
         self.inner.look(|end| end.finish_recording(now)).flatten()
     }
 
-    /// Returns the counters of datagrams and their bytes, or `None` if the connection is gone.
+    /// Returns the counters of datagrams and their bytes. Returns `None` if the connection no
+    /// longer exists.
     #[must_use]
     pub fn counters(&self) -> Option<Counters> {
         self.inner.look(|end| end.counters)
@@ -246,9 +250,9 @@ struct Half {
     id: u32,
 }
 
-/// The sending half of a stream. Dropping it before its [`end`](Self::end) resets the half with the
-/// code 0. So the peer never mistakes truncated data for complete data, whether an error, a
-/// cancelled task or a dropped runtime truncates them.
+/// The sending half of a stream. Dropping the half before its [`end`](Self::end) resets it with the
+/// code 0. Truncated data, after an error, a cancelled task or a dropped runtime, are therefore
+/// never mistaken for complete data.
 #[derive(Debug)]
 pub struct SendStream {
     half: Half,
@@ -273,10 +277,10 @@ impl SendStream {
         })
     }
 
-    /// Writes a chunk without copying it, unless it has only a few KiB. Returns once all of it is
-    /// accepted. Data that are not accepted yet stay in `chunk`. So nothing is lost or written
-    /// twice if the future is dropped. The memory of the chunk is freed once the peer has
-    /// acknowledged it.
+    /// Writes a chunk. A chunk of more than a few KiB is not copied. Returns once the whole chunk
+    /// is accepted. `chunk` contains the data that are not accepted yet. If the future is dropped,
+    /// no data are therefore lost or written twice. The memory of the chunk is freed once the peer
+    /// has acknowledged it.
     ///
     /// # Errors
     /// If the connection is lost, the stream was ended or reset, or the peer has stopped reading
@@ -292,7 +296,7 @@ impl SendStream {
         Ok(())
     }
 
-    /// Ends the half: nothing more will be written.
+    /// Ends the half: the application will write no more data.
     pub fn end(&mut self) {
         if !std::mem::replace(&mut self.has_ended, true) {
             let now = self.half.connection.driver.shared.now();
@@ -300,16 +304,17 @@ impl SendStream {
         }
     }
 
-    /// Abandons data that are not delivered yet, and sends the code to the peer.
+    /// Abandons undelivered data, and sends the code to the peer.
     pub fn reset(&mut self, code: u32) {
         self.has_ended = true;
         self.half.connection.with(|end| end.reset_stream(self.half.id, code));
     }
 
-    /// Waits until the peer has everything, after [`end`](Self::end).
+    /// Waits until the peer has received all data. Call it after [`end`](Self::end).
     ///
     /// # Errors
-    /// If the connection is lost before, the stream was reset, or the peer has stopped reading it.
+    /// If the connection is lost before that, the stream was reset, or the peer has stopped reading
+    /// the stream.
     pub async fn finished(&mut self) -> io::Result<()> {
         let Half { connection, id } = &self.half;
         let finished = poll_fn(|context| {
@@ -335,7 +340,7 @@ impl AsyncWrite for SendStream {
         self.write_some(context, octets).map_err(io::Error::from)
     }
 
-    /// Written data leave without a flush.
+    /// Written data are sent without a flush.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
@@ -375,10 +380,10 @@ impl ReceiveStream {
         })
     }
 
-    /// Returns the next bytes of the stream, at most `most`, without copying them; `None` at its
-    /// end. They lie in memory of the endpoint, at most 64 KiB, which is reused once all references
-    /// to it are dropped. Copy a small chunk that is kept for a long time. No bytes are lost if the
-    /// future is dropped.
+    /// Returns the next bytes of the stream, at most `most`, without copying them. Returns `None`
+    /// at the end of the stream. The bytes are in a block of the endpoint's memory of at most 64
+    /// KiB. The block is reused once all references to it are dropped. To keep a small chunk for a
+    /// long time, copy it. No bytes are lost if the future is dropped.
     ///
     /// # Errors
     /// If the connection is lost, or the peer has reset the stream.
@@ -391,13 +396,13 @@ impl ReceiveStream {
         Ok((most == 0 || !chunk.is_empty()).then_some(chunk))
     }
 
-    /// Stops reading, and requests with this code that the peer stop sending. Dropping the half
-    /// does so with the code 0.
+    /// Stops reading, and requests that the peer stop sending, with the code `code`. Dropping the
+    /// half has the same effect with the code 0.
     pub fn stop(&mut self, code: u32) {
         self.half.connection.with(|end| end.stop_stream(self.half.id, code));
     }
 
-    /// Reads everything up to the end of the stream.
+    /// Reads all data up to the end of the stream.
     async fn read_to_end(&mut self, to: &mut Vec<u8>) -> Result<(), ReadError> {
         while poll_fn(|context| self.read_some(context, usize::MAX, |octets| to.extend_from_slice(octets))).await? > 0 {
         }

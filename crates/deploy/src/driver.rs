@@ -1,7 +1,7 @@
 //! The thread that serves all connections of a socket.
 //!
-//! It waits for the socket and for deadlines with the nanosecond precision that pacing needs, and
-//! moves datagrams in batches.
+//! The thread waits for the socket and for deadlines. Its timers have the nanosecond precision that
+//! pacing needs. It reads and writes datagrams in batches.
 
 use crate::config::Config;
 use crate::error::ConnectError;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-/// The state that the thread of an endpoint shares with its users.
+/// The state that the thread of an endpoint shares with applications.
 #[derive(Debug)]
 pub(crate) struct Shared {
     hub: Mutex<Hub>,
@@ -59,7 +59,7 @@ impl Shared {
     }
 }
 
-/// The thread of an endpoint, and what it shares. Its thread is stopped when it is dropped.
+/// The thread of an endpoint, and its shared state. Dropping the driver stops the thread.
 #[derive(Debug)]
 pub(crate) struct Driver {
     pub(crate) shared: Arc<Shared>,
@@ -89,25 +89,28 @@ impl Drop for Driver {
         self.shared.sleeps.store(true, Ordering::Release);
         self.shared.stir();
         if let Some(thread) = self.thread.take() {
-            // The thread first sends its closes, which takes at most the known round trip.
+            // The thread first sends a Close frame on all connections. This takes at most the
+            // known round-trip time.
             _ = thread.join();
         }
     }
 }
 
-/// The batches that are read from the socket before datagrams of unknown senders are served and the
-/// stop flag is checked. The limit bounds the work if a sender fills the socket without end. They
-/// hold what a socket buffer holds by default (`rmem_default`).
+/// The maximum number of batches that are read from the socket without interruption. Then datagrams
+/// of unknown senders are served and the stop flag is checked. The limit bounds the work if a
+/// sender fills the socket without end. The batches have the size of a default socket buffer
+/// (`rmem_default`).
 const BATCHES: usize = 32;
 
-/// The bytes of datagrams after which readers are woken while more are read. For fewer, readers are
-/// woken before the thread sleeps, since a wake-up costs as much as a few datagrams of GRO.
+/// The number of bytes in datagrams after which readers are woken while more datagrams are read.
+/// For fewer bytes, readers are woken before the thread sleeps, because a wake-up costs as much as
+/// a few datagrams of GRO.
 const ENOUGH: usize = 256 << 10;
 
 /// Datagrams that did not fit into the socket's buffer.
 struct Held {
     to: SocketAddr,
-    /// The bytes of them that have left.
+    /// The number of bytes of these datagrams that were sent.
     sent: usize,
 }
 
@@ -129,15 +132,15 @@ fn serve(shared: &Shared, port: UdpPort, wait: Wait) {
     let (out, moderation, noted) = (Outbox::default(), Moderation::default(), Vec::new());
     let mut server = Server { shared, port, wait, out, held: None, moderation, noted, arrived: shared.now() };
     while !server.run_once().unwrap_or_else(|_| {
-        // A socket that fails permanently would fail again at once.
+        // A socket that fails permanently would fail again immediately.
         std::thread::sleep(std::time::Duration::from_millis(10));
         false
     }) {}
 }
 
 impl Server<'_> {
-    /// Receives and sends everything that is ready, and then waits. Returns `true` once the
-    /// endpoint is stopped and has nothing left to send.
+    /// Receives and sends all datagrams that are ready, and then waits. Returns `true` once the
+    /// endpoint is stopped and has no more data to send.
     fn run_once(&mut self) -> io::Result<bool> {
         let shared = self.shared;
         shared.sleeps.store(false, Ordering::Release);
@@ -180,7 +183,7 @@ impl Server<'_> {
             self.transmit()?;
         }
         shared.lock().notify_readers(shared.now());
-        // From here on, each write wakes this thread; earlier writes are seen below.
+        // From here on, each write wakes this thread. Earlier writes are processed below.
         shared.sleeps.store(true, Ordering::SeqCst);
         shared.take_noted(&mut self.noted);
         let (now, mut hub) = (shared.now(), shared.lock());
@@ -203,8 +206,8 @@ impl Server<'_> {
         Ok(false)
     }
 
-    /// Returns the arrival time of the datagrams read at `now`. It is not before the socket was
-    /// last found empty, even if the system clock steps.
+    /// Returns the arrival time of the datagrams read at `now`. Even if the system clock steps,
+    /// this time is not before the last time at which the socket was empty.
     fn arrival(&self, now: Instant) -> Instant {
         Instant::from_nanos(now.as_nanos().saturating_sub(self.port.age().as_nanos())).max(self.arrived).min(now)
     }

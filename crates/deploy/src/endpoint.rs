@@ -1,6 +1,7 @@
 //! A socket with its connections, in the idiom of tokio.
 //!
-//! Futures wait for the [thread](crate::driver) of the endpoint, so they run on any executor.
+//! Futures wait for the [thread](crate::driver) of the endpoint. They therefore run on any
+//! executor.
 
 use crate::config::Config;
 use crate::connection::Connection;
@@ -17,8 +18,8 @@ use std::task::Poll;
 
 /// A socket with its connections.
 ///
-/// Clones refer to the same endpoint. Its thread ends once all clones and all connections are
-/// dropped, after it has notified the peers.
+/// Clones refer to the same endpoint. When all clones and all connections are dropped, the thread
+/// of the endpoint notifies the peers and ends.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     driver: Arc<Driver>,
@@ -28,7 +29,7 @@ impl Endpoint {
     /// Creates an endpoint whose socket is bound to `address`.
     ///
     /// # Errors
-    /// If the system refuses, or the settings make no sense.
+    /// If the system refuses the socket, or the settings are invalid.
     pub fn bind(address: SocketAddr, config: Config) -> Result<Self, ConnectError> {
         Self::new(UdpPort::bind(address)?, config)
     }
@@ -36,18 +37,19 @@ impl Endpoint {
     /// Creates an endpoint with this socket.
     ///
     /// # Errors
-    /// If the system refuses, or the settings make no sense.
+    /// If the system refuses the thread, or the settings are invalid.
     pub fn new(port: UdpPort, config: Config) -> Result<Self, ConnectError> {
         Ok(Self { driver: Arc::new(Driver::start(port, config)?) })
     }
 
-    /// Returns the address that the socket is bound to.
+    /// Returns the address to which the socket is bound.
     #[must_use]
     pub fn local_address(&self) -> SocketAddr {
         self.driver.address
     }
 
-    /// Opens a connection to the server of this name. Waits until both ends are authenticated.
+    /// Opens a connection to the server `name` at `remote`. Waits until both ends are
+    /// authenticated.
     ///
     /// # Errors
     /// If the configuration does not allow it, or the handshake fails.
@@ -57,14 +59,14 @@ impl Endpoint {
             hub.connect(self.driver.shared.now(), remote, name)?
         };
         self.driver.shared.stir();
-        // If the future is dropped, the connection is closed with it.
+        // If the future is dropped, the connection is also closed.
         let connection = Connection::new(Arc::<Driver>::clone(&self.driver), handle);
         connection.established().await?;
         Ok(connection)
     }
 
-    /// Returns the next authenticated connection of a client. Returns `None` if the endpoint is no
-    /// server.
+    /// Returns the next authenticated connection of a client. Returns `None` if the endpoint is not
+    /// a server.
     pub async fn accept(&self) -> Option<Connection> {
         let shared = &self.driver.shared;
         let handle = poll_fn(|context| {
@@ -85,18 +87,18 @@ impl Endpoint {
     /// Sets the settings of future connections.
     ///
     /// # Errors
-    /// If they make no sense.
+    /// If the settings are invalid.
     pub fn set_transport(&self, settings: Settings) -> Result<(), ConnectError> {
         self.driver.shared.lock().set_transport(settings)
     }
 
-    /// Returns the number of connections, including those that are opening or ending.
+    /// Returns the number of connections. Includes connections that are opening or ending.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.driver.shared.lock().connections()
     }
 
-    /// Returns the counters of the endpoint, and the refused datagrams that belong to no
+    /// Returns the counters of the endpoint, and the counts of refused datagrams without a
     /// connection.
     #[must_use]
     pub fn counters(&self) -> (HubCounters, RefusedCounts) {

@@ -15,13 +15,14 @@ pub enum Lost {
     /// The peer closed the connection.
     #[error("closed by the peer with code {code:#x}")]
     Peer {
-        /// The code of its application, below 2³¹, or of its transport.
+        /// The code: of the peer's application if it is below 2³¹, otherwise of the peer's
+        /// transport.
         code: u32,
     },
     /// An end has violated the protocol.
     #[error("the protocol was violated, code {code:#x}")]
     Violation {
-        /// The code.
+        /// The code of the violation.
         code: u32,
     },
     /// The handshake has failed.
@@ -60,7 +61,7 @@ impl From<Lost> for io::Error {
 /// The reason why a connection cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The endpoint has no client configuration, so it trusts no server.
+    /// The endpoint has no client configuration and therefore trusts no server.
     #[error("the endpoint has no client configuration, so it trusts no server")]
     NoClient,
     /// The endpoint has no certificate.
@@ -81,7 +82,7 @@ pub enum ConnectError {
     /// The connection was lost before it was established.
     #[error(transparent)]
     Lost(#[from] Lost),
-    /// The system refused.
+    /// The system refused an operation.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

@@ -1,5 +1,5 @@
-//! All connections of a socket, without the socket. A driver feeds this machine with datagrams and
-//! sends the datagrams that it returns.
+//! All connections of a socket, without the socket. A driver passes received datagrams to this
+//! machine and sends the datagrams that the machine returns.
 //!
 //! | module | contents |
 //! |---|---|
@@ -34,14 +34,14 @@ use strangers::Strangers;
 pub(crate) use admission::host_of;
 pub(crate) use strangers::TURN as STRANGERS_A_TURN;
 
-/// The maximum number of waiting answers that need no state. It limits the replies to a flood.
+/// The maximum number of queued stateless answers. It limits the replies to a flood.
 const MAX_ANSWERS: usize = 256;
 
 /// A connection of a hub. A handle is never reused for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle {
     place: usize,
-    /// The number of earlier connections in this slot.
+    /// The number of earlier connections in the slot.
     generation: u64,
 }
 
@@ -50,9 +50,9 @@ pub struct Handle {
 struct Slot {
     generation: u64,
     association: Option<Box<Association>>,
-    /// `true` if it may have something to send.
+    /// `true` if the connection may have data to send.
     is_busy: bool,
-    /// `true` if its readers await a notification.
+    /// `true` if readers of the connection must be notified.
     is_untold: bool,
     deadline: Option<Instant>,
 }
@@ -64,15 +64,15 @@ pub struct HubCounters {
     pub accepted: u64,
     /// Clients that had to validate their address.
     pub retries: u64,
-    /// Clients refused because there were too many.
+    /// Clients that were refused because there were too many.
     pub turned_away: u64,
-    /// Handshakes abandoned to make room for others.
+    /// Handshakes that were abandoned to make room for others.
     pub given_up: u64,
-    /// Stateless resets sent.
+    /// Stateless resets that were sent.
     pub resets: u64,
-    /// Clients that speak other versions.
+    /// Clients that use another version of the protocol.
     pub other_versions: u64,
-    /// Datagrams without a connection that were dropped unread, because too many were waiting.
+    /// Datagrams without a connection that were dropped unread, because too many were queued.
     pub dropped: u64,
 }
 
@@ -84,32 +84,34 @@ pub struct Hub {
     /// Slots that are free.
     free: Vec<usize>,
     by_id: HashMap<ConnectionId, Handle>,
-    /// The destination of the last packet, which is probably the destination of the next.
+    /// The connection to which the last packet was addressed. The next packet probably has the same
+    /// destination.
     last: Option<(ConnectionId, Handle)>,
-    /// Clients by their address and the id that they chose, to recognise repeated Opens.
+    /// Clients by their address and the connection id that they chose. The table identifies
+    /// repeated first datagrams (Opens).
     by_client: HashMap<(SocketAddr, ConnectionId), Handle>,
     /// Connections by the tokens of their stateless resets.
     by_reset_token: HashMap<[u8; reset::TOKEN], Handle>,
     deadlines: BTreeSet<(Instant, Handle)>,
-    /// Connections that may have something to send.
+    /// Connections that may have data to send.
     busy: VecDeque<Handle>,
-    /// Connections whose readers await a notification.
+    /// Connections whose readers must be notified.
     unnotified: VecDeque<Handle>,
     tokens: Tokens,
     visitors: Visitors,
-    /// Connections of clients that the application has not accepted.
+    /// Clients' connections that the application has not accepted yet.
     accepted: VecDeque<Handle>,
-    /// The keys of `by_client`, for connections whose handshake is not complete.
+    /// The keys of `by_client`, for connections whose handshake is incomplete.
     clients: HashMap<Handle, (SocketAddr, ConnectionId)>,
     pending: HashSet<Handle>,
     acceptors: Vec<Waker>,
-    /// The largest IP packet of the interface towards an address, if it is known.
+    /// Returns the maximum IP packet of the interface towards an address, if known.
     mtu_towards: fn(SocketAddr) -> Option<u64>,
-    /// Memory for what applications write and read.
+    /// Memory for the data that applications write and read.
     pool: Arc<Pool>,
-    /// Datagrams that belong to no connection.
+    /// Queued datagrams that belong to no connection.
     strangers: Strangers,
-    /// Answers that need no state.
+    /// Stateless answers that are ready to be sent.
     answers: VecDeque<(SocketAddr, Vec<u8>)>,
     /// The counts of refused datagrams that belong to no connection.
     refused: RefusedCounts,
@@ -120,7 +122,7 @@ impl Hub {
     /// Creates a hub without connections.
     ///
     /// # Errors
-    /// If the settings make no sense.
+    /// If the settings are invalid.
     pub fn new(now: Instant, config: Config) -> Result<Self, ConnectError> {
         config.transport.check().map_err(|fault| ConnectError::of(&fault))?;
         Ok(Self {
@@ -149,7 +151,7 @@ impl Hub {
         })
     }
 
-    /// Sets the function that returns the largest IP packet of the interface towards an address.
+    /// Sets the function that returns the maximum IP packet of the interface towards an address.
     /// The default is the maximum of Ethernet.
     #[must_use]
     pub fn asking_for_mtu(self, mtu_towards: fn(SocketAddr) -> Option<u64>) -> Self {
@@ -166,13 +168,13 @@ impl Hub {
         Ok(())
     }
 
-    /// Returns the number of connections, including those that are opening or ending.
+    /// Returns the number of connections. Includes connections that are opening or ending.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Returns its counters.
+    /// Returns the counters of the hub.
     #[must_use]
     pub const fn counters(&self) -> &HubCounters {
         &self.counters
@@ -184,7 +186,7 @@ impl Hub {
         &self.refused
     }
 
-    /// Opens a connection to the server of this name.
+    /// Opens a connection to the server `name` at `remote`.
     ///
     /// # Errors
     /// If the configuration does not allow it.
@@ -209,8 +211,8 @@ impl Hub {
         handle
     }
 
-    /// Receives a datagram at `now` that arrived at `at`, and decrypts it in place. A datagram that
-    /// belongs to no connection waits for [`serve_strangers`](Self::serve_strangers).
+    /// Receives a datagram at `now`, which arrived at the host at `at`. Decrypts it in place.
+    /// Queues a datagram without a connection for [`serve_strangers`](Self::serve_strangers).
     pub fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         let Some(handle) = head(datagram).and_then(|head| self.known(head.connection)) else {
             return self.receive_unknown(now, from, ecn, datagram);
@@ -274,8 +276,8 @@ impl Hub {
         Some(handle)
     }
 
-    /// Receives a datagram that belongs to no connection here: from a new client, for a connection
-    /// that has ended, or a reset.
+    /// Receives a datagram without a connection: from a new client, for a connection that has
+    /// ended, or a stateless reset.
     fn receive_unknown(&mut self, now: Instant, from: SocketAddr, ecn: Ecn, datagram: &[u8]) {
         if let Some(token) = reset::token_of(datagram)
             && let Some(&handle) = self.by_reset_token.get(token)
@@ -289,7 +291,7 @@ impl Hub {
         }
     }
 
-    /// Serves up to `most` of the datagrams that belong to no connection.
+    /// Serves up to `most` queued datagrams that belong to no connection.
     pub fn serve_strangers(&mut self, now: Instant, most: usize) {
         for _ in 0..most {
             let Some(mut stranger) = self.strangers.pop() else { return };
@@ -303,7 +305,7 @@ impl Hub {
         }
     }
 
-    /// Receives a datagram whose format this version does not have.
+    /// Receives a datagram whose format is unknown in this version.
     fn receive_other(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) {
         if let Ok(answer) = decode_datagram(datagram, Ecn::NotEct, |_, _| ())
             && matches!(answer.frames.last(), Some(Frame::Versions(_)))
@@ -327,7 +329,7 @@ impl Hub {
         }
     }
 
-    /// Answers a packet of `length` bytes whose connection is unknown here.
+    /// Answers a packet of `length` bytes that refers to an unknown connection.
     fn answer_unknown(&mut self, from: SocketAddr, id: ConnectionId, length: usize) {
         self.refused.count(Refused::Connection);
         let reset = self.config.server.as_ref().and_then(|server| server.reset_key.answer(id, length));
@@ -380,7 +382,7 @@ impl Hub {
     }
 
     fn accept_client(&mut self, now: Instant, config: &Config, from: SocketAddr, hello: &Hello, is_validated: bool) {
-        // If the system provides no random numbers, the client retries.
+        // If the system provides no random numbers, the client's next attempt may succeed.
         let mtu = (self.mtu_towards)(from);
         let Ok(mut association) = Association::server(now, config, &self.pool, from, mtu, hello, is_validated) else {
             return;
@@ -447,7 +449,7 @@ impl Hub {
         }
     }
 
-    /// Returns when the hub must be woken, if nothing arrives.
+    /// Returns when the hub must be woken, if no datagram arrives.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         self.deadlines.first().map(|(at, _)| *at)
@@ -463,14 +465,14 @@ impl Hub {
         }
     }
 
-    /// Returns the minimum round trip of the connection that the last datagram belongs to.
+    /// Returns the minimum round-trip time of the connection that received the last datagram.
     pub(crate) fn last_round_trip(&self) -> Option<Duration> {
         let (_, handle) = self.last?;
         self.get(handle)?.min_round_trip()
     }
 
-    /// Moves datagrams that leave now into `out`. Returns their common destination, or `None` if
-    /// there are none.
+    /// Moves datagrams to send now into `out`. All have the same destination. Returns this
+    /// destination, or `None` if there are no datagrams.
     pub fn transmit(&mut self, now: Instant, out: &mut Outbox) -> Option<SocketAddr> {
         if let Some((to, octets)) = self.answers.pop_front() {
             out.push(&octets);
@@ -540,7 +542,7 @@ impl Hub {
         self.acceptors.push(waker);
     }
 
-    /// Ends a connection with this code of the application.
+    /// Ends a connection with the code `code` of the application.
     pub fn close(&mut self, now: Instant, handle: Handle, code: u32) {
         if let Some(association) = self.association(handle) {
             association.close(now, code);
@@ -548,10 +550,10 @@ impl Hub {
         }
     }
 
-    /// Ends all connections, and accepts no more.
+    /// Ends all connections, and accepts no further connections.
     pub fn close_all(&mut self, now: Instant, code: u32) {
-        // A client that connects later would keep the endpoint running until its handshake times
-        // out.
+        // A client that connects later would keep the endpoint running until the client's handshake
+        // times out.
         Arc::make_mut(&mut self.config).server = None;
         let handle = |(place, slot): (usize, &Slot)| Handle { place, generation: slot.generation };
         let all: Vec<Handle> = self.slots.iter().enumerate().map(handle).collect();
@@ -559,7 +561,7 @@ impl Hub {
         self.acceptors.drain(..).for_each(Waker::wake);
     }
 
-    /// Returns why a connection has ended. Returns `None` as long as it has not.
+    /// Returns the reason why a connection has ended. Returns `None` if it has not ended.
     #[must_use]
     pub fn lost(&self, handle: Handle) -> Option<Lost> {
         match self.get(handle) {
@@ -568,14 +570,14 @@ impl Hub {
         }
     }
 
-    /// Calls `act` with a connection, and then checks the connection for changes.
+    /// Calls `act` with a connection. Then checks the connection for changes.
     pub(crate) fn with<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         let result = act(self.association(handle)?);
         self.touch(handle);
         Some(result)
     }
 
-    /// Calls `act` with a connection. `act` changes nothing that is visible to the peer.
+    /// Calls `act` with a connection. `act` must not cause a change that is visible to the peer.
     pub(crate) fn look<T>(&mut self, handle: Handle, act: impl FnOnce(&mut Association) -> T) -> Option<T> {
         self.association(handle).map(act)
     }
@@ -584,12 +586,12 @@ impl Hub {
         self.config.server.is_some()
     }
 
-    /// Returns `true` if there is something to do now.
+    /// Returns `true` if there is work to do now.
     pub(crate) fn has_busy(&self) -> bool {
         !self.busy.is_empty() || !self.answers.is_empty() || !self.strangers.is_empty()
     }
 
-    /// Returns `true` if the end of a connection must still be sent to a peer.
+    /// Returns `true` if the end of a connection must still be reported to a peer.
     pub(crate) fn has_farewells(&self) -> bool {
         self.slots.iter().filter_map(|slot| slot.association.as_ref()).any(|association| association.has_farewell())
     }

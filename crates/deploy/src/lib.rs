@@ -4,10 +4,10 @@
 //! [`acklab_secure`]. An [`Endpoint`] is a socket with any number of connections. A [`Connection`]
 //! has any number of streams and messages with deadlines. Streams implement
 //! [`AsyncRead`](tokio::io::AsyncRead) and [`AsyncWrite`](tokio::io::AsyncWrite). To avoid copies,
-//! [write chunks](SendStream::write_chunk) of memory that can be shared, and
-//! [read chunks](ReceiveStream::read_chunk) of the endpoint's memory.
+//! use [`write_chunk`](SendStream::write_chunk) with shared memory, and
+//! [`read_chunk`](ReceiveStream::read_chunk), which returns the endpoint's memory.
 //!
-//! A server that echoes what it receives, and a client that trusts its certificate:
+//! A server that echoes received data, and a client that trusts the server's certificate:
 //!
 //! ```
 //! use acklab_deploy::config::{Limits, Server};

@@ -1,33 +1,34 @@
-//! Decides when to poll a socket again, so that datagrams that follow each other are read together,
-//! as network interfaces moderate interrupts. Each wake-up of a thread costs as much as ten
-//! datagrams.
+//! Decides when to poll a socket again. During a pause, several datagrams arrive and are then read
+//! together, as network interfaces moderate interrupts. Each wake-up of a thread costs as much as
+//! ten datagrams.
 
 use acklab_base::{Duration, Instant};
 
-/// The maximum pause, and its maximum share of a round trip. Both are Linux's values for compressed
-/// ACKs (`tcp_comp_sack_delay_ns` and the 5 % of `__tcp_ack_snd_check`).
+/// The maximum pause, and its maximum share of a round-trip time. Both are Linux's values for
+/// compressed ACKs (`tcp_comp_sack_delay_ns` and the 5 % of `__tcp_ack_snd_check`).
 const LONGEST: Duration = Duration::from_millis(1);
 const SHARE: u64 = 20;
 /// The minimum pause. A pause shorter than the default lateness of the system's timers (`prctl`,
-/// `PR_SET_TIMERSLACK`) saves nothing.
+/// `PR_SET_TIMERSLACK`) has no benefit.
 const SHORTEST: Duration = Duration::from_micros(50);
-/// The minimum number of datagrams per pause. A pause for fewer only delays them.
+/// The minimum number of datagrams per pause. With fewer, a pause delays the datagrams without
+/// benefit.
 const LEAST: u64 = 4;
-/// The weight of the newest gap in the mean: an eighth, as for SRTT (RFC 6298, §2).
+/// The divisor of the newest gap in the mean: an eighth, as for SRTT (RFC 6298, §2).
 const WEIGHT: u64 = 8;
 
 /// The mean gap between datagrams.
 #[derive(Debug, Default)]
 pub(crate) struct Moderation {
-    /// The last arrival.
+    /// The time of the last arrival.
     last: Option<Instant>,
     /// The mean time between two arrivals.
     gap: Option<Duration>,
 }
 
 impl Moderation {
-    /// Records that `datagrams` have arrived over a path with this round trip. Returns until when
-    /// the socket need not be polled.
+    /// Records that `datagrams` have arrived over a path with this round-trip time. Returns the
+    /// time until which the socket need not be polled.
     pub(crate) fn next(&mut self, now: Instant, datagrams: u64, round_trip: Option<Duration>) -> Option<Instant> {
         if datagrams == 0 {
             return None;
@@ -45,8 +46,8 @@ impl Moderation {
 mod tests {
     use super::*;
 
-    /// Returns the pause in microseconds, once the mean is known, for datagrams each `gap`
-    /// microseconds over a path of `rtt` milliseconds.
+    /// Returns the pause in microseconds, once the mean is known. Datagrams arrive each `gap`
+    /// microseconds, over a path with a round-trip time of `rtt` milliseconds.
     fn pause(gap: u64, rtt: u64) -> Option<u64> {
         let (mut moderation, mut now) = (Moderation::default(), Instant::ZERO);
         let mut pause = None;

@@ -1,11 +1,11 @@
 //! Passes bytes in whole blocks between the application of a stream and the thread of its endpoint.
-//! Neither waits while the other copies.
+//! Neither of the two waits while the other copies bytes.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `outlet` | written data, on their way to the thread |
 //! | `inlet` | arrived data, on their way to the application |
-//! | `backlog` | tracks whether applications have more data than there is room for |
+//! | `backlog` | tracks whether applications have more data than streams accept |
 //! | `pool` | memory for reuse |
 
 mod backlog;
@@ -20,7 +20,7 @@ pub(crate) use pool::Pool;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The result of an operation, and whether the thread of the endpoint must be notified.
+/// The result of an operation, and `true` if the thread of the endpoint must be notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Done {
     pub(crate) octets: usize,

@@ -9,11 +9,11 @@ use acklab_base::{Endpoint, Instant, Rate};
 pub struct Statistics {
     /// The time of the measurement, by the clock of the endpoint.
     pub at: Instant,
-    /// Window, bytes in flight, round trips, and the bytes written, acknowledged and received.
+    /// Window, bytes in flight, round-trip times, and the bytes written, acknowledged and received.
     pub vitals: Vitals,
-    /// The rate at which pacing spreads data.
+    /// The pacing rate of data.
     pub pacing_rate: Option<Rate>,
-    /// Datagrams and their bytes.
+    /// The number of datagrams and of their bytes.
     pub datagrams: Counters,
     /// The counters and gauges of the transport, as a simulation reports them: name, unit and
     /// value.
@@ -44,8 +44,8 @@ impl Statistics {
         }
     }
 
-    /// Returns a counter of the transport by its name (see
-    /// [`counter`](acklab_base::endpoint::counter)), or `None` if there is none.
+    /// Returns the counter of the transport with this name (see
+    /// [`counter`](acklab_base::endpoint::counter)). Returns `None` if there is no such counter.
     #[must_use]
     pub fn count(&self, name: &str) -> Option<u64> {
         self.transport.iter().find_map(|(other, _, value)| match value {

@@ -1,13 +1,13 @@
-//! Provides tools for real hosts: a server to measure against, a measurement of transports in
-//! turns, and a proxy.
+//! Provides tools for real hosts: a server for measurements, a measurement that compares transports
+//! in turns, and a proxy.
 //!
 //! | module | contents |
 //! |---|---|
 //! | [`perf`] | goodput, losses, acknowledgments, round trips and processor time of TACK, QUIC and the kernel's TCP, measured in turns |
 //! | [`serve`] | the server of such measurements |
 //! | [`proxy`] | TCP connections over one connection of TACK: SOCKS5, or the forwarding of a port |
-//! | [`known_hosts`] | fingerprints of servers that were trusted before, as ssh keeps them |
-//! | [`trust`] | which servers a tool trusts |
+//! | [`known_hosts`] | fingerprints of servers that were trusted before, stored as by ssh |
+//! | [`trust`] | decides which servers a tool trusts |
 //! | [`state`] | the folder in which a server keeps its certificate and its keys |
 //! | `memory` | returns memory to the system after a flood of clients |
 //! | `log` | the log lines of a tool |
@@ -37,15 +37,14 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use stop::Stopper;
 
-/// The port of the tools if none is given: "TACK" on the keys of a telephone. IANA has not assigned
-/// it.
+/// The default port of the tools: "TACK" on the keys of a telephone. IANA has not assigned it.
 pub const PORT: u16 = 8225;
-/// The timeout of a peer that is silent during a handshake or a set-up.
+/// The timeout of a silent peer during a handshake or a set-up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// Runs a tool until it is done. Ends it at once when `goes_on` returns `false`.
+/// Runs a tool until it is done. Ends the tool immediately when `goes_on` returns `false`.
 ///
 /// # Errors
-/// If the system has no runtime for it, and those of the tool.
+/// If the system permits no runtime, and the errors of the tool.
 pub fn run<T, F>(mut goes_on: impl FnMut() -> bool, tool: impl FnOnce(Stop) -> F) -> Result<T, ToolError>
 where
     F: Future<Output = Result<T, ToolError>>,
@@ -53,11 +52,12 @@ where
     run_until(move || u32::from(!goes_on()), Duration::ZERO, tool)
 }
 
-/// Runs a tool until it is done. `demands` counts the requests to stop. After the first one, the
-/// tool begins nothing new, and running work has `drain` to finish; the second one ends it at once.
+/// Runs a tool until it is done. `demands` counts the requests to stop. After the first request,
+/// the tool begins no new work, and running work has the time `drain` to finish. The second request
+/// ends the tool immediately.
 ///
 /// # Errors
-/// If the system has no runtime for it, and those of the tool.
+/// If the system permits no runtime, and the errors of the tool.
 pub fn run_until<T, F>(
     demands: impl FnMut() -> u32,
     drain: Duration,
@@ -82,7 +82,7 @@ where
     })
 }
 
-/// Returns a non-blocking socket for this address and its version of IP only.
+/// Returns a non-blocking socket for this address. It uses only the address's version of IP.
 pub(crate) fn socket(address: SocketAddr, kind: SocketType) -> std::io::Result<std::os::fd::OwnedFd> {
     let family = if address.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
     let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;

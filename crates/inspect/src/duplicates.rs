@@ -25,8 +25,8 @@ use crate::packet::Packet;
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 use std::collections::VecDeque;
 
-/// Packets per direction that are searched for copies: at 1 Gbps, some milliseconds of a queue
-/// between two mirrored ports; *chosen*.
+/// The number of packets per direction that are searched for copies; *chosen*: at 1 Gbps, some
+/// milliseconds of a queue between two mirrored ports.
 const MAX_RECENT: usize = 128;
 /// The maximum distance of copies with the same identification; *chosen*: the longest queue between
 /// two points, and less than the shortest RTO (200 ms of Linux, `TCP_RTO_MIN`). So a sender that
@@ -48,7 +48,7 @@ struct Recent {
     captured: u64,
     identification: Option<u16>,
     segment: Segment,
-    /// `true` if a copy of this pure ACK was found, so the next one is another ACK.
+    /// `true` if a copy of this pure ACK was found. The next equal ACK is then another ACK.
     has_copy: bool,
 }
 
@@ -56,9 +56,9 @@ struct Recent {
 #[derive(Clone, Debug, Default)]
 struct Sender {
     recent: VecDeque<Recent>,
-    /// `true` if its identifications change with each packet.
+    /// `true` if the end's identifications change with each packet.
     counts: bool,
-    /// The number after its data, and the newest number that it acknowledges.
+    /// The number after the end's data, and the newest number that the end acknowledges.
     end: Option<SeqNumber>,
     ack: Option<SeqNumber>,
 }
@@ -69,15 +69,16 @@ pub(crate) struct Duplicates {
     senders: [Sender; 2],
     /// The number of copies.
     pub(crate) count: u64,
-    /// The sum of the nanoseconds from first packets to their copies.
+    /// The total time from first packets to their copies, in nanoseconds.
     distance: u64,
-    /// Packets that consume sequence numbers, and copies of such packets.
+    /// The number of packets that consume sequence numbers, and the number of copies of such
+    /// packets.
     taking: [u64; 2],
 }
 
 impl Duplicates {
-    /// Returns `true` if a packet of the end `from` is a copy of an earlier one. `round_trip` is
-    /// the minimum round-trip time, if it is known.
+    /// Returns `true` if a packet of the end `from` is a copy of an earlier packet. `round_trip` is
+    /// the minimum round-trip time, if known.
     #[inline]
     pub(crate) fn is_copy(&mut self, from: usize, packet: &Packet<'_>, round_trip: Option<u64>) -> bool {
         let takes = takes_numbers(packet.segment);
@@ -94,7 +95,8 @@ impl Duplicates {
         false
     }
 
-    /// Records a copy of a datagram, this number of nanoseconds after the first one.
+    /// Records a copy of a datagram. The copy followed the first datagram after `distance`
+    /// nanoseconds.
     #[cold]
     pub(crate) fn datagram(&mut self, distance: u64) {
         self.count += 1;
@@ -107,8 +109,8 @@ impl Duplicates {
     }
 }
 
-/// Returns `true` if a segment consumes sequence numbers, so its sender repeats it only for a
-/// reason.
+/// Returns `true` if a segment consumes sequence numbers. A sender retransmits such a segment only
+/// for a reason.
 fn takes_numbers(segment: &Segment) -> bool {
     segment.payload > 0 || segment.flags.intersects(Flags::SYN | Flags::FIN) && !segment.flags.contains(Flags::RST)
 }
@@ -138,7 +140,7 @@ impl Sender {
         segment.flags.contains(Flags::ACK) && reaches(&mut self.ack, segment.ack) || is_further
     }
 
-    /// Returns the nanoseconds since the packet of which this one is a copy.
+    /// Returns the time since the packet of which this packet is a copy, in nanoseconds.
     #[inline]
     fn copy_of(&mut self, packet: &Packet<'_>, near: u64, is_doubled: bool) -> Option<u64> {
         if self.is_further(packet.segment) { None } else { self.find(packet, near, is_doubled) }
@@ -254,7 +256,7 @@ mod tests {
             (0, 0, data(0, 1), Some(7)),
             (0, 3 * US, data(0, 1), Some(7)),
             (0, MS, data(1, 1), Some(8)),
-            // From another point, behind a queue.
+            // The copy comes from another point, after a queue.
             (0, 20 * MS, data(1, 1), Some(8)),
             // A retransmission within a tick of the clock.
             (0, 21 * MS, data(1, 1), Some(9)),

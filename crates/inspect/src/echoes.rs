@@ -58,13 +58,13 @@ pub(crate) struct Echoes {
 /// The evidence of the echoes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Evidence {
-    /// No ACKs are missing, or few, with the reason.
+    /// No ACKs are missing, or only few. The text is the reason.
     Whole(String),
-    /// ACKs are missing, with the reason.
+    /// ACKs are missing. The text is the reason.
     Missing(String),
-    /// ACKs are missing, or the receiver echoes in another way.
+    /// Either ACKs are missing, or the receiver does not echo timestamps by the standard.
     Open(String),
-    /// Inconclusive, with the reason.
+    /// The evidence is inconclusive. The text is the reason.
     Nothing(String),
 }
 

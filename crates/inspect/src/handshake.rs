@@ -1,12 +1,12 @@
-//! The beginning and the end of a TCP connection: its initial numbers, and the round trips of its
-//! handshake.
+//! The beginning and the end of a TCP connection: its initial sequence numbers, and the round-trip
+//! times of its handshake.
 
 use acklab_wire::tcp::{Flags, Segment, SeqNumber};
 
 /// The handshake of a connection (RFC 9293, §3.5), and whether it was closed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Handshake {
-    /// The number of each end's SYN, or the one before its first captured segment.
+    /// The sequence number of each end's SYN, or the number before its first captured segment.
     first: [Option<SeqNumber>; 2],
     /// `true` if an end has sent anything except SYNs.
     has_sent: [bool; 2],
@@ -14,14 +14,14 @@ pub(crate) struct Handshake {
     is_closed: bool,
     opener: usize,
     syn: Option<u64>,
-    /// When the SYN-ACK passed, and which number it acknowledges.
+    /// When the SYN-ACK passed, and the number that it acknowledges.
     syn_ack: Option<(u64, SeqNumber)>,
     is_repeated: bool,
     is_complete: bool,
     scales: bool,
 }
 
-/// The time from the point to an end and back.
+/// The round-trip time between the point of capture and an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ToEnd {
     pub(crate) end: usize,
@@ -63,8 +63,7 @@ impl Handshake {
         self.is_closed |= segment.flags.intersects(Flags::FIN | Flags::RST);
     }
 
-    /// Records a SYN of the end `from`. Returns the round trip to the sender of a SYN-ACK, if the
-    /// segment is one.
+    /// Records a SYN of the end `from`. For a SYN-ACK, returns the round-trip time to its sender.
     #[cold]
     pub(crate) fn syn(&mut self, at: u64, from: usize, segment: &Segment, is_new: bool) -> Option<ToEnd> {
         self.first[from] = Some(segment.seq);
@@ -84,12 +83,12 @@ impl Handshake {
         Some(ToEnd { end: from, nanos: at.saturating_sub(syn) })
     }
 
-    /// Records a step of the capture's clock. The rest of the handshake gives no round trip.
+    /// Records a step of the capture's clock. The remaining handshake yields no round-trip time.
     pub(crate) fn cut(&mut self) {
         self.is_repeated = true;
     }
 
-    /// Returns `true` if both ends scale their windows, as far as is known (RFC 7323, §2.2).
+    /// Returns `true` if both ends scale their windows, as far as known (RFC 7323, §2.2).
     pub(crate) const fn scales(&self) -> bool {
         self.scales
     }
@@ -100,8 +99,8 @@ impl Handshake {
         self.is_complete
     }
 
-    /// Records a segment of the end `from` that is not a SYN. Returns the round trip to the end
-    /// that opened the connection, if the segment is the ACK of the SYN-ACK.
+    /// Records a segment of the end `from` that is not a SYN. For the ACK of the SYN-ACK, returns
+    /// the round-trip time to the end that opened the connection.
     #[cold]
     pub(crate) fn complete(&mut self, at: u64, from: usize, segment: &Segment) -> Option<ToEnd> {
         let is_ack = from == self.opener && segment.flags.contains(Flags::ACK);

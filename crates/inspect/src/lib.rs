@@ -1,5 +1,5 @@
-//! Analyses the packets of a capture: rates, round trips, losses, acknowledgments and limits of
-//! connections and of the path.
+//! Analyses the packets of a capture: rates, round-trip times, losses, acknowledgments and limits
+//! of connections and of the path.
 //!
 //! An [`Inspector`] processes the packets in order of time and returns a [`Report`]. It uses no
 //! file and no clock. Its memory is bounded: it follows a bounded number of connections, and keeps

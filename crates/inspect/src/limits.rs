@@ -6,16 +6,16 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     last: Option<u64>,
-    /// The receive window had no room for another full-sized segment.
+    /// The time for which the receive window had no room for another full-sized segment.
     receive_window: u64,
-    /// All data were acknowledged, and no data followed.
+    /// The time for which all data were acknowledged, and no data followed.
     application: u64,
     all: u64,
 }
 
 impl Limits {
-    /// Counts the time until `at`, with `flight` unacknowledged octets, the receive window
-    /// `window`, and segments of `mss`. Returns `true` if the window was full.
+    /// Adds the time until `at`, with `flight` unacknowledged octets, the receive window `window`,
+    /// and segments of `mss`. Returns `true` if the window was full.
     #[inline]
     pub(crate) fn until(&mut self, at: u64, flight: u64, window: Option<u64>, mss: u64) -> bool {
         let passed = at.saturating_sub(self.last.replace(at).unwrap_or(at));
@@ -29,7 +29,7 @@ impl Limits {
         is_full
     }
 
-    /// Records a step of the capture's clock: the time until the next packet is not known.
+    /// Records a step of the capture's clock. The time until the next packet is unknown.
     pub(crate) fn cut(&mut self) {
         self.last = None;
     }

@@ -1,10 +1,11 @@
 //! Finds whether the sender kept the bottleneck busy.
 //!
-//! A sender that is limited by its application, its buffers or the receive window may also send
-//! evenly, and the bottleneck keeps its distances. A busy bottleneck shows in its queue. Data
-//! beyond the rate wait, so round trips become longer while the rate stays the same (Brakmo and
-//! Peterson, *TCP Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*, CACM 60(2), 2017,
-//! figure 1). Means over some time distinguish this from jitter, which is in all of them.
+//! A sender that is limited by its application, its buffers or the receive window may also send at
+//! even distances, which the bottleneck does not change. A busy bottleneck is recognised by its
+//! queue. Data beyond the rate are queued, so the round-trip time grows while the rate remains the
+//! same (Brakmo and Peterson, *TCP Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*, CACM
+//! 60(2), 2017, figure 1). Means over spans of time distinguish the queue from jitter, because
+//! jitter is equal in all spans.
 
 use crate::quantiles::quantile_of;
 
@@ -16,8 +17,8 @@ const SHORTEST: u64 = 1_000_000;
 const MIN_SPANS: usize = 8;
 /// The relative deviation within which a span has a given rate.
 const NEAR: f64 = 0.1;
-/// The share of spans with the shortest round trips, and of those with the longest, that is
-/// excluded, because they have other causes.
+/// The share of spans with the shortest round-trip times, and of spans with the longest, that is
+/// excluded. These have other causes.
 const LEFT_OUT: f64 = 0.05;
 
 /// The traffic in a span of time.
@@ -50,7 +51,7 @@ impl Load {
         self.span(at).octets += octets;
     }
 
-    /// Records a round trip of a side in nanoseconds: side 0 is that of the receiver.
+    /// Records a round-trip time on one side in nanoseconds. Side 0 is the receiver's side.
     #[inline]
     pub(crate) fn took(&mut self, at: u64, side: usize, nanos: u64) {
         let times = &mut self.span(at).times[side];
@@ -81,9 +82,9 @@ impl Load {
         self.width *= 2;
     }
 
-    /// Returns the difference between the mean round trips of spans at a `rate` in bytes per
-    /// second, in nanoseconds, on the side where it is larger. Returns `None` if too few spans have
-    /// this rate.
+    /// Returns the difference between the mean round-trip times of spans at the rate `rate`, in
+    /// nanoseconds, on the side where it is larger. `rate` is in bytes per second. Returns `None`
+    /// if too few spans have this rate.
     pub(crate) fn queue(&self, rate: f64) -> Option<f64> {
         let expected = rate * self.width as f64 / 1e9;
         let is_near = |span: &&Span| (span.octets as f64 / expected - 1.0).abs() <= NEAR;

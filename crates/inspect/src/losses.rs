@@ -1,4 +1,4 @@
-//! Counts retransmissions, those that were spurious, and reordering.
+//! Counts retransmissions, spurious retransmissions, and reordering.
 //!
 //! An out-of-sequence segment has one of three causes (Jaiswal et al., *Measurement and
 //! Classification of Out-of-Sequence Packets in a Tier-1 IP Backbone*, INFOCOM 2003). It may
@@ -26,8 +26,8 @@ pub(crate) struct Counts {
     pub(crate) lost_before: u64,
     /// Segments that were reordered before the point.
     pub(crate) reordered: u64,
-    /// Segments that follow later ones in the file, although they were captured before them or
-    /// before their ACK.
+    /// Segments that follow later segments in the file, although they were captured before these
+    /// segments or before their ACK.
     pub(crate) misfiled: u64,
     /// The subset of `repeated` that the receiver reported as duplicates.
     pub(crate) duplicate: u64,
@@ -57,7 +57,7 @@ impl Losses {
         self.gaps.open(start, end, mark, acknowledged);
     }
 
-    /// Records that the capture begins in mid-flow with the byte at `start`.
+    /// Records that the capture begins within a connection, with the byte at `start`.
     #[cold]
     pub(crate) fn begin(&mut self, start: u64, mark: Mark) {
         self.gaps.open_before(start, mark);
@@ -92,12 +92,12 @@ impl Losses {
     }
 
     /// Returns the number of bytes below `acknowledged` that did not pass the point, although the
-    /// receiver acknowledged them: gaps of the capture itself.
+    /// receiver acknowledged them. The capture lacks these bytes.
     pub(crate) fn uncaptured(&self) -> u64 {
         self.gaps.uncaptured()
     }
 
-    /// Handles numbers that begin again at another place.
+    /// Handles sequence numbers that restart at another value.
     pub(crate) fn restart(&mut self) {
         self.gaps.clear();
         self.order = Order::default();
@@ -105,14 +105,14 @@ impl Losses {
 }
 
 impl Counts {
-    /// Returns the number of retransmitted segments, without those that were lost before the point
-    /// and passed it once.
+    /// Returns the number of retransmitted segments. Excludes segments that were lost before the
+    /// point and passed it only once.
     pub(crate) const fn retransmitted(&self) -> u64 {
         self.repeated + self.lost_before
     }
 
-    /// Returns the number of spurious retransmissions. At the receiver, these are all whose data
-    /// had passed.
+    /// Returns the number of spurious retransmissions. At the receiver, a retransmission is
+    /// spurious if its data had already passed.
     pub(crate) fn spurious(&self, is_at_receiver: bool) -> u64 {
         if is_at_receiver { self.repeated } else { self.duplicate.max(self.needless).min(self.repeated) }
     }
@@ -136,7 +136,7 @@ mod tests {
         let mut losses = Losses::default();
         losses.skip(100, 200, mark(0), 0);
         losses.skip(300, 400, mark(0), 0);
-        // A round trip of 20 ms.
+        // The round-trip time is 20 ms.
         let sides = (Some(0), Some(20_000_000));
         assert_eq!(losses.fills(100, 200, mark(1_000_000), sides, 1), Some(Filled::Reordered));
         assert_eq!(losses.fills(300, 400, mark(30_000_000), sides, 1), Some(Filled::Retransmitted));

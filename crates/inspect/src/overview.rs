@@ -14,7 +14,7 @@ const FIRST_LENGTH: u64 = 1_000_000;
 /// data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Its index in spans since the first packet.
+    /// The index of the span, counted in spans since the first packet.
     place: u64,
     /// The highest octet of data.
     pub(crate) highest: Option<u64>,
@@ -27,7 +27,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Joins the next span to this one.
+    /// Joins the next span to this span.
     fn join(&mut self, later: &Self) {
         self.highest = self.highest.max(later.highest);
         self.acknowledged = self.acknowledged.max(later.acknowledged);
@@ -61,7 +61,7 @@ impl Default for Overview {
 }
 
 impl Overview {
-    /// Records data that passed.
+    /// Records data that passed the point of capture.
     #[inline]
     pub(crate) fn data(&mut self, data: &Data) {
         let span = self.span(data.at);
@@ -74,8 +74,8 @@ impl Overview {
         }
     }
 
-    /// Records an ACK that passed: all octets below `acknowledged` have arrived, and `window` more
-    /// may follow.
+    /// Records an ACK that passed the point of capture. All octets below `acknowledged` have
+    /// arrived, and `window` more octets may follow.
     #[inline]
     pub(crate) fn ack(&mut self, at: u64, acknowledged: u64, window: Option<u32>) {
         let span = self.span(at);
@@ -83,7 +83,7 @@ impl Overview {
         span.edge = window.map(|window| acknowledged + u64::from(window)).or(span.edge);
     }
 
-    /// Returns the spans in order, with the ends of their times.
+    /// Returns the spans in order, each with the end of its time.
     pub(crate) fn spans(&self) -> impl Iterator<Item = (u64, &Span)> {
         let first = self.first.unwrap_or_default();
         self.spans.iter().map(move |span| ((first + (span.place + 1) * self.length).min(self.last), span))
@@ -91,7 +91,7 @@ impl Overview {
 
     #[inline]
     fn span(&mut self, at: u64) -> &mut Span {
-        // Times of a connection do not step back.
+        // The times of a connection do not decrease.
         self.last = self.last.max(at);
         let since = at.saturating_sub(*self.first.get_or_insert(at));
         let place = since / self.length;

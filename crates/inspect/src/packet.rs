@@ -7,7 +7,7 @@ use acklab_wire::tcp::Segment;
 /// A TCP segment with fields of its IP header and of the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet<'a> {
-    /// The time on the timeline of the connection in nanoseconds, which does not decrease.
+    /// The time on the timeline of the connection in nanoseconds. It does not decrease.
     pub(crate) at: u64,
     /// The time in the file.
     pub(crate) captured: u64,
@@ -25,13 +25,13 @@ pub(crate) struct Packet<'a> {
 /// The effect of an acknowledgment on data in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Acknowledged {
-    /// Octets that it acknowledges for the first time.
+    /// The number of octets that the acknowledgment is the first to acknowledge.
     pub(crate) octets: u64,
-    /// Octets still in flight.
+    /// The number of octets still in flight.
     pub(crate) flight: u64,
-    /// Octets of its packet.
+    /// The size of the acknowledgment's packet in octets.
     pub(crate) size: u64,
-    /// `true` if it arrived without data.
+    /// `true` if the acknowledgment arrived without data.
     pub(crate) is_pure: bool,
 }
 

@@ -58,8 +58,8 @@ const BUSY: f64 = 0.4;
 /// (`bbr_pacing_margin_percent`). Fitted: with it, 95 % of the intervals for the simulated paths 0
 /// to 119 contain the true value.
 const MARGIN: f64 = 0.01;
-/// The ratio below which two estimates count as equal: noise on the return path, or a tick of the
-/// receiver's clock.
+/// The ratio below which two estimates are considered equal. Differences may be noise on the return
+/// path, or a tick of the receiver's clock.
 const APART: f64 = 1.1;
 
 /// A point of a curve: a time in nanoseconds, and the number of octets that had arrived by then.
@@ -88,7 +88,7 @@ pub(crate) struct Rate {
 /// The arrivals in [busy periods](crate::busy).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Busy<'a> {
-    /// Pairs and trains of data behind the bottleneck; empty if they were captured before it.
+    /// Pairs and trains of data after the bottleneck. Empty if the data were captured before it.
     pub(crate) data: [&'a [Vec<Point>]; 2],
     /// Pairs and trains of the data that ACKs report.
     pub(crate) acks: [&'a [Vec<Point>]; 2],
@@ -202,7 +202,7 @@ impl Busy<'_> {
         Finding::known(Rate { estimate, is_lower_bound: true }, evidence)
     }
 
-    /// Returns the curves of which trains are taken.
+    /// Returns the curves from which trains are taken.
     fn trains(&self) -> &[Vec<Point>] {
         if self.acks[1].iter().all(Vec::is_empty) { self.data[1] } else { self.acks[1] }
     }

@@ -34,36 +34,36 @@ const MIN_PACKETS: u64 = 1;
 pub struct Report {
     /// The time of the first packet, in seconds since 1970.
     pub start: f64,
-    /// Seconds from the first packet to the last.
+    /// The time from the first packet to the last, in seconds.
     pub duration: f64,
-    /// Counts of the input.
+    /// Counts of the packets and connections.
     pub counts: Counts,
     /// The clock of the capture.
     pub clock: Clock,
-    /// Summary of a log, if the file is one.
+    /// A summary of the log. `None` if the file is a capture.
     pub log: Option<Summary>,
-    /// The connections, those with the most octets first.
+    /// The connections, in descending order of their octets.
     pub connections: Vec<Connection>,
 }
 
 /// Counts of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
-    /// Packets.
+    /// The number of packets.
     pub packets: u64,
-    /// Packets of other protocols.
+    /// The number of packets of other protocols.
     pub others: u64,
-    /// Packets of UDP among these that are not QUIC.
+    /// The number of these packets that are UDP, but not QUIC.
     pub other_udp_packets: u64,
-    /// Their flows, with both directions counted as one.
+    /// The number of flows of these UDP packets. Both directions are one flow.
     pub other_udp_flows: u64,
-    /// Packets whose headers cannot be read.
+    /// The number of packets whose headers cannot be read.
     pub malformed: u64,
-    /// Copies made by the capture, which are excluded from all other counts.
+    /// The number of copies made by the capture. All other counts exclude them.
     pub duplicates: u64,
-    /// Connections.
+    /// The number of connections.
     pub connections: u64,
-    /// Packets without a connection, by the reason.
+    /// The number of packets without a connection, by reason.
     #[serde(flatten)]
     pub unopened: Unopened,
 }
@@ -71,22 +71,22 @@ pub struct Counts {
 /// A connection.
 #[derive(Clone, Debug, Serialize)]
 pub struct Connection {
-    /// The protocol.
+    /// The transport protocol.
     pub protocol: Protocol,
-    /// The two ends, as addresses with ports. The first is the one that sent the first packet. In a
-    /// log without addresses, client and server.
+    /// The addresses and ports of the two ends. The end that sent the first packet comes first. In
+    /// a log without addresses, they are client and server.
     pub ends: [String; 2],
-    /// The origin of the connection, if it is in a log.
+    /// The origin of the connection in a log. `None` for a capture.
     pub source: Option<Source>,
-    /// Seconds from the start of the capture to its first packet.
+    /// The time from the start of the capture to the connection's first packet, in seconds.
     pub start: f64,
-    /// Seconds from its first packet to its last.
+    /// The time from the connection's first packet to its last, in seconds.
     pub duration: f64,
-    /// Packets in both directions, without duplicates.
+    /// The number of packets in both directions, without duplicates.
     pub packets: u64,
-    /// Octets of these packets.
+    /// The number of octets of these packets.
     pub octets: u64,
-    /// Duplicates: copies of packets made by the capture.
+    /// The number of duplicates: copies of packets made by the capture.
     pub duplicates: u64,
     /// The mean time from a packet to its copy, in milliseconds.
     pub duplicate_distance: Option<f64>,
@@ -101,9 +101,9 @@ pub struct Connection {
 pub enum Position {
     /// At the sender of the data.
     Sender,
-    /// At their receiver.
+    /// At the receiver of the data.
     Receiver,
-    /// Between them.
+    /// Between the sender and the receiver.
     Middle,
     /// The position is undetermined.
     Unknown,
@@ -112,11 +112,11 @@ pub enum Position {
 /// A number with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Estimate {
-    /// The number.
+    /// The value.
     pub value: f64,
     /// The lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
@@ -125,26 +125,28 @@ pub struct Estimate {
 pub struct Direction {
     /// The end that sends the data.
     pub from: String,
-    /// The end that receives them.
+    /// The end that receives the data.
     pub to: String,
-    /// Where it was captured.
+    /// The point at which the direction was captured.
     pub position: Position,
-    /// Seconds from the first data to the last.
+    /// The time from the first data to the last, in seconds.
     pub duration: f64,
-    /// Octets of payload, including retransmissions.
+    /// The number of octets of payload, including retransmissions.
     pub data_octets: u64,
-    /// Segments of at most full size. A packet that a NIC splits later counts as several.
+    /// The number of segments of at most full size. A packet that a NIC splits later is counted as
+    /// several segments.
     pub data_segments: u64,
-    /// Payload of a full-sized segment.
+    /// The payload of a full-sized segment in octets.
     pub mss: u32,
-    /// Octets of an IP packet with a full-sized segment.
+    /// The size of an IP packet with a full-sized segment, in octets.
     pub packet_octets: u64,
-    /// Octets that arrived at the receiver, in order or not, in Mbps; zero if unknown. For QUIC,
-    /// and without ACKs, octets of payload that passed.
+    /// The rate, in Mbps, at which octets arrived at the receiver, in order or not. Zero if
+    /// unknown. For QUIC, and without ACKs, the rate of payload at the point of capture.
     pub goodput: f64,
-    /// Its 95 % confidence interval, by batch means, as for the other quantities.
+    /// The 95 % confidence interval of the goodput. It is computed by batch means, as for the other
+    /// quantities.
     pub goodput_interval: Option<[f64; 2]>,
-    /// The rate of the bottleneck in IP octets, in Mbps.
+    /// The rate of the bottleneck in Mbps, for IP octets.
     pub rate: Finding<Estimate>,
     /// `true` if the bottleneck may be faster, because another limit applied to the sender for most
     /// of the time, or because only a lower bound is known.
@@ -153,19 +155,19 @@ pub struct Direction {
     pub round_trip: RoundTrip,
     /// Losses.
     pub losses: Losses,
-    /// Acknowledgments; `None` if they are not visible.
+    /// Acknowledgments. `None` if they are not visible.
     pub acks: Option<Acks>,
-    /// The limits of the sender; `None` if they are not visible at the point of capture.
+    /// The limits of the sender. `None` if they are not visible at the point of capture.
     pub limits: Option<Limits>,
     /// The congestion controller.
     pub controller: Finding<Controller>,
-    /// Segments marked Congestion Experienced at the point of capture.
+    /// The number of segments marked Congestion Experienced at the point of capture.
     pub marked: u64,
-    /// `true` if the connection has timestamps.
+    /// `true` if the connection uses timestamps.
     pub timestamps: bool,
-    /// `true` if the connection has SACK.
+    /// `true` if the connection uses SACK.
     pub sack: bool,
-    /// The evidence of each finding, and the reasons why others are not known.
+    /// The evidence of each finding, or the reason why a value is unknown.
     #[serde(flatten)]
     pub statements: Statements,
     /// Points for figures.
@@ -173,8 +175,8 @@ pub struct Direction {
 }
 
 impl Connection {
-    /// Describes the direction of a connection whose ends have these names. It was captured with a
-    /// clock of `tick` nanoseconds.
+    /// Describes one direction of a connection. `names` are the names of the connection's ends.
+    /// `tick` is the tick of the capture's clock in nanoseconds.
     pub(crate) fn of(connection: &connection::Connection, names: [String; 2], tick: f64) -> Self {
         let described = |from: usize| {
             let direction = &connection.directions[from];

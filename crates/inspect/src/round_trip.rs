@@ -5,14 +5,14 @@
 //! of TCP Round-Trip Times*, CCR 32(3), 2002). From the point to the receiver and back, it is
 //! measured by data and the ACK that covers them. From the point to the sender and back, it is
 //! measured by the timestamp of an ACK and the data that echo it (RFC 7323, §3). The handshake
-//! gives both parts, with small packets. The ACK of a FIN counts for the minimum time. At the
+//! gives both parts, with small packets. The ACK of a FIN is used only for the minimum. At the
 //! sender, the second part is nearly zero; at the receiver, the first.
 //!
-//! A response may leave long after its cause has arrived. Data echo a timestamp when the
-//! application writes them, which may be much later. Such data count only if the sender had more to
-//! send, because then the ACK released them. The echo of a retransmission is as ambiguous as its
-//! ACK (Karn's rule). A receiver may delay the ACK of a lone segment by up to 500 ms (RFC 9293,
-//! §3.8.6.3; RFC 5681, §4.2), so such samples count for the minimum time only.
+//! A response may be sent long after its cause has arrived. Data echo a timestamp when the
+//! application writes them, which may be much later. Such data are used only if the sender had more
+//! data to send, because then the ACK released them. The echo of a retransmission is as ambiguous
+//! as its ACK (Karn's rule). A receiver may delay the ACK of a lone segment by up to 500 ms (RFC
+//! 9293, §3.8.6.3; RFC 5681, §4.2), so such samples are used only for the minimum.
 
 use crate::quantiles::Quantiles;
 use crate::quic::spin::Whole;
@@ -20,7 +20,7 @@ use acklab_base::is_after;
 use acklab_wire::tcp::Timestamps;
 use std::collections::VecDeque;
 
-/// The maximum number of timestamps of ACKs that wait for their echo.
+/// The maximum number of ACKs' timestamps whose echoes are awaited.
 const MAX_STAMPS: usize = 4096;
 
 /// The maximum ratio of a sender's pause to the sample that it may have extended.
@@ -29,19 +29,20 @@ const LULL: f64 = 0.1;
 /// A packet of the sender that echoes a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Echo {
-    /// A pure ACK. It responds to data of the receiver, but may be delayed, so it counts only for
-    /// the minimum time.
+    /// A pure ACK. It responds to data of the receiver, but may be delayed. It is therefore used
+    /// only for the minimum.
     Ack,
-    /// New data of a sender that had more to send.
+    /// New data of a sender that had more data to send.
     Released,
-    /// New data that the application may have written later, with the nanoseconds since other data
-    /// passed.
+    /// New data that the application may have written later. The field is the time since other data
+    /// passed, in nanoseconds.
     Written(Option<u64>),
     /// A retransmission or a probe.
     Repeated,
 }
 
-/// A timestamp of the receiver, when it was first seen, and whether its packet had data.
+/// A timestamp of the receiver, the time at which it was first seen, and `true` if its packet had
+/// data.
 #[derive(Clone, Copy, Debug)]
 struct Stamp {
     value: u32,
@@ -52,29 +53,29 @@ struct Stamp {
 /// Round-trip times of one direction of data.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RoundTrip {
-    /// From the point to the receiver and back.
+    /// Round-trip times between the point and the receiver.
     pub(crate) ahead: Quantiles,
-    /// From the point to the sender and back.
+    /// Round-trip times between the point and the sender.
     pub(crate) behind: Quantiles,
     /// Complete round trips, measured by the spin bit of QUIC.
     pub(crate) whole: Quantiles,
     min_ahead: Option<u64>,
     min_behind: Option<u64>,
-    /// Samples of lone segments, which count only for the minimum.
+    /// The number of samples of lone segments. They are used only for the minimum.
     pub(crate) lone: u64,
-    /// Echoes that are late because of a pause of the sender or a retransmission. By the spin bit,
-    /// packets of such round trips.
+    /// The number of echoes that are late because of a pause of the sender or a retransmission.
+    /// With the spin bit, the number of packets of such round trips.
     pub(crate) late: u64,
     /// The longest pause of the application since the last change of the spin bit.
     pause: u64,
     /// Timestamps of the receiver that have not been echoed.
     stamps: VecDeque<Stamp>,
-    /// The newest timestamp of the receiver, echoed or not.
+    /// The newest timestamp of the receiver, whether echoed or not.
     newest: Option<u32>,
 }
 
 impl RoundTrip {
-    /// Records a round trip from the point to the receiver and back. `is_lone` means that the
+    /// Records a round-trip time between the point and the receiver. `is_lone` is `true` if the
     /// receiver may have waited for another segment.
     pub(crate) fn ahead(&mut self, nanos: u64, is_lone: bool) {
         if is_lone {
@@ -90,20 +91,20 @@ impl RoundTrip {
         minimum(&mut self.min_behind, nanos);
     }
 
-    /// Like [`ahead`](Self::ahead), for packets of a handshake and a FIN, which do not wait in a
-    /// queue of their own connection.
+    /// Like [`ahead`](Self::ahead), for packets of a handshake and a FIN. They are not queued
+    /// behind other packets of their connection.
     pub(crate) fn handshake_ahead(&mut self, nanos: u64) {
         minimum(&mut self.min_ahead, nanos);
     }
 
-    /// Records a round trip from the point to the sender and back.
+    /// Records a round-trip time between the point and the sender.
     pub(crate) fn behind(&mut self, nanos: u64) {
         self.behind.add(nanos);
         minimum(&mut self.min_behind, nanos);
     }
 
-    /// Records a whole round trip by the spin bit. It counts once for each of its packets, as round
-    /// trips by ACKs do, unless the application paused within it.
+    /// Records a whole round-trip time from the spin bit. It is added once for each of its packets,
+    /// as round-trip times from ACKs are, unless the application paused within it.
     pub(crate) fn whole(&mut self, whole: Whole) {
         if std::mem::take(&mut self.pause) as f64 <= LULL * whole.nanos as f64 {
             self.whole.add_many(whole.nanos, whole.packets);
@@ -112,7 +113,7 @@ impl RoundTrip {
         }
     }
 
-    /// Records that the sender has sent a packet this number of nanoseconds after one that may have
+    /// Records that the sender has sent a packet `nanos` nanoseconds after a packet that may have
     /// ended a write.
     pub(crate) fn pause(&mut self, nanos: u64) {
         self.pause = self.pause.max(nanos);

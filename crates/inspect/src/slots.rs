@@ -1,5 +1,6 @@
-//! The connections that are followed, by their directions. Above the limit, those that were silent
-//! longest are evicted. A connection that ends is described with the clock's tick so far.
+//! The connections that are followed, by their directions. Above the limit, the connections that
+//! were silent longest are evicted. A connection that ends is described with the tick of the clock
+//! that is known then.
 
 use crate::clock::Clock;
 use crate::connection::{Connection, Protocol};
@@ -12,7 +13,7 @@ use std::net::SocketAddr;
 
 /// The number of windows of packets per direction, with few and with many connections.
 const WINDOWS: (usize, usize) = (8, 2);
-/// The maximum number of connections that count as few.
+/// The maximum number of connections for which the larger number of windows is used.
 const FEW: usize = 256;
 
 /// The sockets of a connection, and the key of the direction in which each of them sends.
@@ -36,7 +37,8 @@ impl Ends {
     }
 }
 
-/// The slot of a connection, which changes as others end, and the end that has sent a packet.
+/// The slot of a connection, which changes when other connections end, and the end that has sent a
+/// packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) slot: u32,
@@ -49,8 +51,8 @@ struct Slot {
     connection: Connection,
     /// A unique number.
     serial: u64,
-    /// The directions, each with the end that sends in it. For QUIC, there may be several pairs, or
-    /// none.
+    /// The directions, each with the end that sends in this direction. For QUIC, there may be
+    /// several pairs of directions, or none.
     keys: Vec<(FlowKey, u8)>,
 }
 
@@ -69,7 +71,7 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Follows up to `maximum` connections, and describes `most_reported`.
+    /// Creates slots for up to `maximum` connections, of which up to `most_reported` are described.
     pub(crate) const fn new(maximum: usize, most_reported: usize) -> Self {
         Self {
             maximum,
@@ -126,7 +128,7 @@ impl Slots {
     }
 
     /// Assigns a pair of directions to the connection in `slot`. Its end `from` sends in the first
-    /// one. They no longer belong to another connection.
+    /// direction. The directions no longer belong to another connection.
     pub(crate) fn follow(&mut self, slot: u32, keys: [FlowKey; 2], from: u8) {
         for (key, from) in [(keys[1], 1 - from), (keys[0], from)] {
             if let Some(before) = self.by_key.insert(key, Place { slot, from }) {

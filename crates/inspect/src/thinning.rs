@@ -1,12 +1,12 @@
-//! Finds whether ACKs are thinned on the path: removed by a box, so that the remaining ones cover
-//! more segments (RFC 3449, §5.2).
+//! Finds whether ACKs are thinned on the path. A box then removes ACKs, so that the remaining ACKs
+//! cover more segments (RFC 3449, §5.2).
 //!
 //! ACKs that cover many segments, or varying numbers of them, are not evidence: a receiver that
 //! coalesces segments acknowledges each batch (GRO, LRO), and timers and busy applications have the
 //! same effect. Two kinds of evidence show that an ACK was sent and is missing. One is a number
 //! that the receiver's counter of this connection skips (`identification`). The other is an ACK
 //! that echoes the timestamp of a later segment than the first that it covers (`echoes`). Without
-//! either, only ordinary delayed ACKs are identified, and other cases are not known.
+//! such evidence, only ordinary delayed ACKs are identified. Other cases remain unknown.
 //!
 //! | part | contents |
 //! |---|---|
@@ -35,7 +35,7 @@ pub enum Thinning {
     None,
     /// The receiver itself acknowledges more than two segments at a time.
     SparseReceiver,
-    /// A box removes some.
+    /// A box on the path removes ACKs.
     Thinned,
     /// The ACKs were captured at the receiver, before any thinning.
     NotVisible,
@@ -46,18 +46,18 @@ pub enum Thinning {
 /// The minimum number of ACKs for a verdict; *chosen*: with this number, a share of 95 % is exact
 /// to 6 %.
 const MIN_ACKS: usize = 60;
-/// The maximum number of segments per ACK of a receiver by RFC 5681, §4.2, with a margin for a late
-/// ACK.
+/// The maximum number of segments per ACK of a receiver that follows RFC 5681, §4.2, with a margin
+/// for a late ACK.
 const STANDARD: f64 = 2.2;
-/// The minimum share of ACKs that follow a rule for a receiver with a rule.
+/// The minimum share of ACKs that follow a rule, if the receiver acknowledges by a rule.
 const RULE: f64 = 0.95;
 /// The maximum number of segments per ACK at which almost every segment has its own ACK.
 const EACH: f64 = 1.1;
-/// The minimum share of the data that must be acknowledged in order if only the ACKs of these data
-/// show that none is missing; *chosen*: the ACKs of a tenth of the data are a tenth of all ACKs.
+/// The minimum share of the data that must be acknowledged in order, if only the ACKs of these data
+/// show that no ACK is missing; *chosen*: the ACKs of a tenth of the data are a tenth of all ACKs.
 const MIN_ORDERED: f64 = 0.9;
-/// The maximum share of the data that the capture may lack; *chosen*: with larger gaps, it lacks
-/// ACKs as well.
+/// The maximum share of the data that the capture may lack; *chosen*: with larger gaps, the capture
+/// also lacks ACKs.
 const MAX_UNCAPTURED: f64 = 0.01;
 
 /// The known properties of the ACKs of a direction.
@@ -67,7 +67,7 @@ pub(crate) struct Case {
     pub(crate) pace: Pace,
     pub(crate) identifications: identification::Evidence,
     pub(crate) echoes: echoes::Evidence,
-    /// The evidence that the point is at the receiver, if there is any.
+    /// The evidence that the point of capture is at the receiver. `None` without such evidence.
     pub(crate) at_receiver: Option<String>,
     /// `true` if the ACKs are encrypted, so that a box cannot read them.
     pub(crate) is_encrypted: bool,
@@ -82,7 +82,7 @@ pub(crate) struct Case {
     pub(crate) uncaptured: f64,
 }
 
-/// A verdict, and its evidence or the reason why there is none.
+/// A verdict, and its evidence or the reason why the verdict is unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) thinning: Thinning,
@@ -94,8 +94,7 @@ impl Verdict {
         Self { thinning, text: text.into() }
     }
 
-    /// Returns the verdict as a finding: with its evidence if it is known, otherwise with the
-    /// reason.
+    /// Returns the verdict as a finding, with its evidence or the reason why it is unknown.
     pub(crate) fn finding(&self) -> Finding<Thinning> {
         match self.thinning {
             Thinning::NotVisible | Thinning::Unknown => Finding::not_known(self.text.as_str()),
@@ -116,7 +115,7 @@ impl Case {
         self.prevented().unwrap_or_else(|| self.by_evidence().unwrap_or_else(|| self.by_rule()))
     }
 
-    /// Returns the verdict if something prevents any other.
+    /// Returns the verdict if a condition prevents any other verdict.
     fn prevented(&self) -> Option<Verdict> {
         let unknown = |text: String| Some(Verdict::of(Thinning::Unknown, text));
         if let Some(text) = &self.at_receiver {
@@ -137,7 +136,7 @@ impl Case {
         None
     }
 
-    /// Returns the verdict by numbers or timestamps that show whether ACKs are missing.
+    /// Returns the verdict from identifications or timestamps that show whether ACKs are missing.
     fn by_evidence(&self) -> Option<Verdict> {
         if self.is_encrypted {
             return Some(self.whole("no box can read what is encrypted"));

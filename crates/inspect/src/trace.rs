@@ -1,4 +1,4 @@
-//! Packets stored for estimates and figures: windows of successive ones, spread over the whole
+//! Packets stored for estimates and figures: windows of successive packets, spread over the whole
 //! connection, in bounded memory.
 
 use crate::direction::{Ack, Data, Passing};
@@ -30,8 +30,8 @@ impl Window {
     }
 }
 
-/// A sample of the packets of a direction: as many windows as fit, evenly spaced. The first packets
-/// are always among them.
+/// A sample of the packets of a direction: as many windows as fit, evenly spaced. The sample always
+/// contains the first packets.
 ///
 /// For figures, the first window with a retransmission is also stored. Estimates need even
 /// distances between windows.
@@ -40,7 +40,7 @@ pub(crate) struct Trace {
     /// The stored windows, with their indices in the sequence of all windows.
     windows: Vec<(u64, Window)>,
     lossy: Option<(u64, Window)>,
-    /// The window of the last packets, of which `filled` are in it.
+    /// The current window. It contains the last `filled` packets.
     current: Window,
     place: u64,
     filled: u64,
@@ -84,7 +84,7 @@ impl Trace {
         self.current.held.push(block);
     }
 
-    /// Counts a packet, after closing a full window.
+    /// Counts a packet. Before that, closes a full window.
     #[inline]
     fn next(&mut self) {
         if self.filled == WINDOW {

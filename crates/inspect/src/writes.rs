@@ -13,12 +13,12 @@ use std::collections::VecDeque;
 /// 1448) use some of it.
 const FULL: f64 = 0.9;
 /// The minimum payload of a full-sized segment: the default MSS of IPv4 (RFC 9293, §3.7.1). A
-/// smaller maximum payload is that of messages.
+/// smaller maximum payload indicates messages.
 const MIN_FULL: u32 = 536;
 /// QUIC datagrams up to this length carry no data. An ACK frame with a connection ID, a packet
 /// number and a tag takes 30 to 80 bytes (RFC 9000, §19.3).
 const MAX_CONTROL: u32 = 100;
-/// The maximum number of ends that are followed until they are acknowledged.
+/// The maximum number of ends of writes that are stored until they are acknowledged.
 const MAX_ENDS: usize = 1 << 12;
 
 /// Returns `true` if a segment with `length` bytes is full. `mss` is the payload of a full-sized
@@ -46,17 +46,18 @@ pub(crate) fn datagram_ends_write(length: u32, mss: u32) -> bool {
     !is_control(length) && !is_full(length, mss)
 }
 
-/// Whether the application paused between the data of one ACK and those of the next.
+/// The certainty of a pause of the application between the data of one ACK and the data of the
+/// next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Pause {
-    /// The sender had more to send.
+    /// The sender had more data to send.
     #[default]
     None,
     /// A write may have ended.
     Possible,
-    /// A write ended, and nothing was outstanding when the next began.
+    /// A write ended, and no data were outstanding when the next write began.
     Certain,
-    /// The clock of the capture has stepped, so no time is known.
+    /// The clock of the capture has stepped, so times are unknown.
     Step,
 }
 
@@ -65,7 +66,7 @@ pub(crate) enum Pause {
 pub(crate) struct Writes {
     /// `true` if the newest segment is within a write, so that the sender has more to send.
     has_more: bool,
-    /// Offsets after segments that end a write and are not acknowledged.
+    /// Offsets after segments that end a write and are not acknowledged yet.
     ends: VecDeque<u64>,
     /// The pause before the data that are not acknowledged.
     pending: Pause,
@@ -92,7 +93,8 @@ impl Writes {
         self.has_more
     }
 
-    /// Returns the pause between the data that the previous ACK acknowledged and those below `ack`.
+    /// Returns the pause between the data that the previous ACK acknowledged and the data below
+    /// `ack`.
     #[inline]
     pub(crate) fn acknowledge(&mut self, ack: u64) -> Pause {
         let mut pause = std::mem::take(&mut self.pending);

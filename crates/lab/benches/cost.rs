@@ -1,13 +1,14 @@
-//! Measures the cost of runs: `make bench`. With a text, measures the runs whose names contain it.
-//! With `--stations`, measures frames on the air in cells of one to 500 stations. With
-//! `--instructions`, counts the instructions per delivered segment with valgrind, which are
-//! independent of the load of the machine. With `--misses`, also counts cache misses, by the number
-//! of flows.
+//! Measures the cost of runs: `make bench`. With a text as argument, measures only the runs whose
+//! names contain the text. With `--stations`, measures frames on the air in cells of one to 500
+//! stations. With `--instructions`, counts the instructions per delivered segment with valgrind,
+//! which are independent of the load of the machine. With `--misses`, also counts cache misses, by
+//! the number of flows.
 //!
-//! Each scenario runs eleven times, each in its own process, and the cheapest run counts. Its
-//! reference runs right after it, because the speed of a machine varies from second to second; the
-//! median of the ratios counts. ns-3, whose programs `make -C validation/ns3` builds, runs only in
-//! the first three rounds, because one of its rounds takes minutes.
+//! Each scenario runs eleven times, each time in a separate process. The cost of the cheapest run
+//! is reported. The reference runs immediately after the scenario, because the speed of a machine
+//! varies from second to second. The median of the ratios is reported. ns-3, whose programs
+//! `make -C validation/ns3` builds, runs only in the first three rounds, because one of its rounds
+//! takes minutes.
 
 use acklab_lab::{Results, RunOptions, run, scenario};
 use arrow_array::UInt64Array;
@@ -253,7 +254,7 @@ fn sweep((index, packets): (usize, u32)) {
 #[derive(Default)]
 struct Line {
     cheapest: Option<Cost>,
-    /// Its costs divided by those of its reference.
+    /// The costs of the entry divided by the costs of its reference.
     ratios: Vec<f64>,
 }
 

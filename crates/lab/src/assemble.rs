@@ -32,7 +32,8 @@ use way::{Connection, Way};
 /// The network of a run, by default of a simulation.
 pub(crate) type World<P = Packet, H = Flows> = acklab_measure::observers::World<P, H>;
 
-/// The plans of a flow and of its reverse direction, if that carries data as well.
+/// The plans of the two directions of a flow. The second is `None` if the reverse direction carries
+/// no data.
 pub(crate) type Plans = (FlowPlan, Option<FlowPlan>);
 
 /// Returns the name of link direction `direction`.
@@ -52,7 +53,7 @@ pub(crate) fn window(scenario: &Scenario) -> Range<Instant> {
     from..Instant::ZERO + scenario.measure.until.unwrap_or(scenario.duration)
 }
 
-/// The network of a scenario in parts, except its hosts.
+/// The parts of a scenario's network, without its hosts.
 pub(crate) struct Parts<P> {
     links: Vec<Link<P>>,
     cells: Vec<Cell<P>>,
@@ -66,25 +67,25 @@ pub(crate) struct Parts<P> {
 /// A flow whose endpoints are not attached yet.
 pub(crate) struct FlowParts {
     endpoints: Endpoints,
-    /// The nodes at which it begins and ends.
+    /// The nodes at which the flow begins and ends.
     pub(crate) ends: [NodeId; 2],
-    /// The connections that carry it.
+    /// The connections that carry the flow.
     way: Way,
     pub(crate) plans: Plans,
 }
 
 impl FlowParts {
-    /// Returns the IP protocol of its packets.
+    /// Returns the IP protocol of the flow's packets.
     pub(crate) const fn protocol(&self) -> u8 {
         self.endpoints.protocol()
     }
 
-    /// Returns its endpoints and its plans.
+    /// Returns the flow's endpoints and plans.
     pub(crate) fn split(self) -> (Endpoints, Plans) {
         (self.endpoints, self.plans)
     }
 
-    /// Returns the probes of its measured directions.
+    /// Returns the probes of the flow's measured directions.
     pub(crate) fn probes(&self, scenario: &Scenario) -> Probes {
         let (plan, reverse_plan) = &self.plans;
         Probes {
@@ -144,8 +145,8 @@ impl<P: Observed> Parts<P> {
         Ok(Self { links, cells, nodes, map, flows })
     }
 
-    /// Returns the path from each of these nodes to each other one, for packets of `full_size`
-    /// bytes, of which `payload` are data.
+    /// Returns the path between each pair of these nodes. Packets have `full_size` bytes, of which
+    /// `payload` are data.
     pub(crate) fn paths_between(
         &mut self,
         scenario: &Scenario,
@@ -165,8 +166,7 @@ impl<P: Observed> Parts<P> {
         paths
     }
 
-    /// Refuses flows whose path a proxy splits, because hosts with their own connections cannot use
-    /// proxies.
+    /// Refuses flows whose path a proxy splits. Hosts with kernel connections cannot use proxies.
     pub(crate) fn refuse_split_ways(&self) -> Result<(), Error> {
         let split = self.flows.iter().find_map(|flow| Some((flow, flow.way.splits.first()?)));
         split.map_or(Ok(()), |(flow, split)| {
@@ -174,9 +174,9 @@ impl<P: Observed> Parts<P> {
         })
     }
 
-    /// Connects the machines with `hosts`, whose ports may be at the nodes `hosts_at`, and opens
+    /// Connects the machines with `hosts`, which may have ports at the nodes `hosts_at`, and opens
     /// the captures. `ports_of` returns the ports that will be attached to the node with a name.
-    /// Also returns the flows, which are not attached yet.
+    /// Also returns the flows. They are not attached yet.
     pub(crate) fn connect<H: Hosts<P>>(
         mut self,
         scenario: &Scenario,
@@ -241,8 +241,8 @@ pub(crate) fn assemble(scenario: &Scenario, options: &RunOptions) -> Result<(Wor
 /// [`emulate`](crate::emulate()): its trace files, its cells and its routes.
 ///
 /// # Errors
-/// As for [`run`](crate::run()), with the same message. An unknown strategy or transport is no
-/// error, because only a run has the user's own strategies.
+/// As for [`run`](crate::run()), with the same message. An unknown strategy or transport is not an
+/// error, because only a run has the user's strategies.
 pub fn check(scenario: &Scenario, options: &RunOptions) -> Result<(), Error> {
     match Parts::<Packet>::new(scenario, options) {
         Ok(_) | Err(Error::NoStrategy { .. }) => Ok(()),
@@ -283,8 +283,8 @@ fn server(config: &link::LinkConfig, name: &str, options: &RunOptions) -> Result
     Ok(config.rate.map_or(Server::Unlimited, Server::constant))
 }
 
-/// The largest trace that is read, in bytes: that of a gigabit link over ten minutes. An endless
-/// file is an error, not a hang.
+/// The maximum size of a trace file in bytes: a trace of a gigabit link over ten minutes. An
+/// endless file is therefore an error, not a hang.
 const LARGEST_TRACE: u64 = 1 << 28;
 
 fn read_trace(path: &Path) -> io::Result<String> {
@@ -318,8 +318,8 @@ fn map_of(scenario: &Scenario) -> (BTreeMap<String, NodeId>, Map) {
     (nodes, map)
 }
 
-/// Attaches the two endpoints of a flow at the ends of its `connections`, and returns its way and
-/// its plans.
+/// Attaches the two endpoints of a flow at the ends of its `connections`. Returns the flow's path
+/// and plans.
 fn attach(
     world: &mut World,
     scenario: &Scenario,
@@ -334,8 +334,7 @@ fn attach(
     let routes = [first.data, last.acks];
     let keys = routes.map(|route| route.flow);
     let refused = |source| Error::Attach { flow: plan.flow.name.clone(), source };
-    // The packets that arrive at one end have the flow key of those that the other end of its
-    // connection sends.
+    // Packets that arrive at one end have the flow key of the packets that the other end sends.
     world.attach(from, first.acks.flow).map_err(refused)?;
     world.attach(to, last.data.flow).map_err(refused)?;
     world.hosts.add(|pool| {
@@ -354,7 +353,7 @@ fn attach(
     Ok((way, plans))
 }
 
-/// Attaches the proxies on the way of flow `number`.
+/// Attaches the proxies on the path of flow `number`.
 fn attach_relays(
     world: &mut World,
     scenario: &Scenario,
@@ -376,7 +375,7 @@ fn attach_relays(
             settings: split.settings(settings),
             routes: [pair[0].acks, pair[1].data],
             arriving_key,
-            // No flow has a slash in its name.
+            // The slash makes the name unique: names of flows contain none.
             name: format!("{}/pep/{}", flow.name, split.pep.node),
         };
         let probe = observers::probe_at_proxy(plan);

@@ -1,9 +1,9 @@
 //! A scenario in real time: its network carries the packets of real hosts.
 //!
 //! Each node with a flow's end or an application is a network namespace whose only link is a TUN
-//! device. The packets that its kernel sends enter the network of the scenario: the same links,
-//! queues, gates and cells as in a simulation, run by the clock. The kernel's TCP and UDP run the
-//! flows, or acklab's own endpoints, which are additional ports of the network.
+//! device. The packets that its kernel sends enter the network of the scenario. The network has the
+//! same links, queues, gates and cells as in a simulation, but runs in real time. Flows use the
+//! kernel's TCP and UDP, or acklab's endpoints, which are additional ports of the network.
 //!
 //! In the order of reading:
 //!
@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `addresses` | assigns the IP addresses of nodes |
 //! | `packet` | the packet of a real host |
-//! | `hosts` | the hosts of the network: TUN devices with the measurement of their flows, and own endpoints |
+//! | `hosts` | the hosts of the network: TUN devices with the measurement of their flows, and acklab's endpoints |
 //! | `end` | one end of a flow: measured from packets and from `TCP_INFO`, or an own endpoint |
 //! | `kernel` | the requirements of a flow on the kernel, or the reason to refuse it |
 //! | `traffic` | the applications of flows |
@@ -68,15 +68,16 @@ pub use trust::Verdict;
 pub struct EmulateOptions {
     /// The options that a simulation also has.
     pub run: RunOptions,
-    /// The folder for the output of applications; without it, none is kept.
+    /// The folder for the output of applications. If `None`, the output is discarded.
     pub outputs: Option<PathBuf>,
-    /// The node that leads to the networks of this machine, and through them to the Internet.
+    /// The name of the node that connects to the networks of this machine and, through them, to the
+    /// Internet.
     pub internet: Option<String>,
-    /// A command with the terminal, and its node. The run ends when it ends.
+    /// A command that uses the terminal. The run ends when the command ends.
     pub foreground: Option<Foreground>,
-    /// The receiver of a sample per second, for a live view of the run.
+    /// The receiver of one sample per second, for a live view of the run.
     pub live: Option<Sender<Sample>>,
-    /// The requested behavior of idle processors.
+    /// The requested power-saving behavior of idle processors.
     pub processors: IdleProcessors,
     /// How applications of flows write.
     pub pace: Pace,
@@ -85,9 +86,9 @@ pub struct EmulateOptions {
 /// A command that uses the terminal.
 #[derive(Clone, Debug)]
 pub struct Foreground {
-    /// The node on which it runs.
+    /// The node on which the command runs.
     pub node: String,
-    /// The program and its arguments. `{name}` stands for the address of a node, as in
+    /// The program and its arguments. `{name}` is replaced by the address of the node `name`, as in
     /// applications.
     pub words: Vec<String>,
 }
@@ -100,15 +101,16 @@ pub struct Emulation {
     pub results: Results,
     /// Whether the results are reliable.
     pub verdict: Verdict,
-    /// The exit status of the command with the terminal: 128 and the signal if a signal ended it.
+    /// The exit status of the command that uses the terminal: 128 plus the signal number if a
+    /// signal ended it.
     pub exit_status: Option<i32>,
-    /// When the run was stopped before its end. The results then cover the window of measurement up
-    /// to that time.
+    /// When the run was stopped, if before its planned end. The results then cover the measurement
+    /// window up to that time.
     pub stopped: Option<Instant>,
 }
 
-/// Runs `scenario` in real time. Calls `goes_on` periodically, and stops if it returns `false`; the
-/// measurements up to then are returned.
+/// Runs `scenario` in real time. Calls `goes_on` periodically, and stops if it returns `false`.
+/// Returns the measurements up to that time.
 ///
 /// The calling thread carries the packets. It gets real-time priority if the system permits that,
 /// moves to a new network namespace, and should end afterwards.
@@ -124,11 +126,12 @@ pub fn emulate(
     emulate_while(scenario, options, &mut goes_on)
 }
 
-/// The time from the first machine of a world until its packets are carried. Most of it is spent on
-/// locking memory. A flow that starts at zero must not wait for it.
+/// The time between the creation of a world's first machine and the moment from which its packets
+/// are carried. Most of this time is spent on locking memory. Without it, a flow that starts at
+/// zero would be delayed.
 const PREPARATION: Duration = Duration::from_millis(20);
 
-/// Runs [`emulate`] for any `goes_on`, so that it is compiled once.
+/// Runs [`emulate`] for any `goes_on`. As it is not generic, it is compiled once.
 fn emulate_while(
     scenario: &Scenario,
     options: &EmulateOptions,
@@ -143,7 +146,7 @@ fn emulate_while(
     let before = stage.overruns()?;
     let jobs = stage.jobs(scenario, options)?;
 
-    // From here on, the threads share the clock.
+    // From here on, several threads use the clock.
     let applications = Applications::start(traffic, options.pace, clock)
         .map_err(host_error("cannot start the applications of flows"))?;
     let has_jobs = !jobs.is_empty();
@@ -153,7 +156,7 @@ fn emulate_while(
         None
     };
     let wakefulness = Wakefulness::keep(options.processors, clock);
-    // Commands run in their own processes, which the system places on any processor.
+    // Commands run in their own processes. The system places them on any processor.
     if !has_jobs {
         realtime::share_a_processor();
     }

@@ -18,7 +18,7 @@ pub enum Error {
     /// No flow of a scenario runs over TCP, so no script can be played.
     #[error("flow: found none over TCP, expected one at whose TCP scripts are played")]
     NoTcp,
-    /// A flow of a simulation requires the stack of the kernel.
+    /// A flow of a simulation requires the kernel's stack.
     #[error(
         "flow \"{flow}\": stack: found \"kernel\", expected none, because a simulation has no kernel: `acklab emulate` runs it"
     )]
@@ -39,7 +39,7 @@ pub enum Error {
         /// The receiving node.
         to: String,
     },
-    /// A flow's packets and their ACKs would take no time, so that the run would never end.
+    /// A flow's packets and their ACKs would take no time. The run would never end.
     #[error("flow \"{flow}\": found neither a rate nor a delay on its path there and back, expected at least one")]
     NoTime {
         /// The flow's name.
@@ -52,7 +52,7 @@ pub enum Error {
         flow: String,
         /// The transport's name.
         name: String,
-        /// The reason that the transport gives.
+        /// The reason, from the transport.
         reason: String,
     },
     /// The application of a flow over UDP has no rate.
@@ -63,16 +63,16 @@ pub enum Error {
         /// The flow's name.
         flow: String,
     },
-    /// A flow names a strategy that is not among those of the run.
+    /// A flow names a strategy that the run does not have.
     #[error("flow \"{flow}\": {key}: found \"{name}\", expected {expected}")]
     NoStrategy {
         /// The flow's name.
         flow: String,
-        /// The flow's key with the name.
+        /// The key of the flow that contains the name.
         key: &'static str,
         /// The name.
         name: String,
-        /// A description of the names that are known.
+        /// A description of the known names.
         expected: String,
     },
     /// A script cannot be read.
@@ -88,7 +88,7 @@ pub enum Error {
     ReadCapture {
         /// The file.
         path: PathBuf,
-        /// The reason, and what was expected.
+        /// The reason, and the expected content.
         reason: String,
     },
     /// A log has no packets with data.
@@ -116,7 +116,7 @@ pub enum Error {
         link: String,
         /// The file.
         path: PathBuf,
-        /// The line and the reason.
+        /// The line number and the reason.
         source: TraceError,
     },
     /// The steps of a link do not form a schedule.
@@ -143,7 +143,7 @@ pub enum Error {
         /// The reason.
         source: acklab_net::AttachError,
     },
-    /// A flow with data in both directions crosses a proxy.
+    /// A flow with data in both directions passes through a proxy.
     #[error(
         "flow \"{flow}\": found data in both directions over the proxy at \"{node}\", expected no `back`, because a proxy splits one direction"
     )]
@@ -170,17 +170,17 @@ pub enum Error {
         flow: String,
         /// The key.
         key: String,
-        /// Its value.
+        /// The value of the key.
         found: String,
-        /// The abilities of the kernel.
+        /// The values that the kernel supports.
         expected: String,
     },
-    /// A node that the caller names does not exist.
+    /// A node that the caller names is missing from the scenario.
     #[error("found no node \"{node}\", expected {expected}")]
     NoNode {
         /// The name.
         node: String,
-        /// A description of the nodes that exist.
+        /// A description of the existing nodes.
         expected: String,
     },
     /// The system refuses an action that an emulation needs.
@@ -206,14 +206,14 @@ pub enum Error {
     /// The caller stopped the run.
     #[error("the run was stopped before its end")]
     Stopped,
-    /// An endpoint, a link or a cell let no time pass.
+    /// An endpoint, a link or a cell requests to be polled without end at one instant.
     #[error(
         "{who}: no progress at {seconds:.9} s: it was polled millions of times without any time passing, which is a fault of it or of a strategy that it uses"
     )]
     Standstill {
-        /// The flow, link or cell.
+        /// The name of the flow, link or cell.
         who: String,
-        /// The instant.
+        /// The instant, in seconds.
         seconds: f64,
     },
     /// The columns of a table differ in length, which is a bug.

@@ -1,5 +1,5 @@
-//! The endpoints at the edges of the network: two for each flow, with their probes, and those at
-//! proxies.
+//! The endpoints at the edges of the network (two for each flow, with their probes), and the
+//! endpoints at proxies.
 
 use crate::packet::{Packet, Pool};
 use crate::socket::{Relay, Socket};
@@ -17,8 +17,8 @@ pub(crate) type Flow = acklab_measure::flow::Flow<dyn Socket>;
 #[derive(Default)]
 pub(crate) struct Flows {
     all: Vec<Flow>,
-    /// The proxies, each with the index of its flow; those of one flow in the direction of its
-    /// data.
+    /// The proxies, each with the index of its flow. Proxies of one flow are in the direction of
+    /// its data.
     relays: Vec<(usize, Box<dyn Relay>)>,
     pool: Pool,
 }
@@ -30,7 +30,7 @@ impl Flows {
         self.all.push(flow);
     }
 
-    /// Adds a proxy on flow `flow`, after all flows.
+    /// Adds a proxy on flow `flow`. Call this after adding all flows.
     pub(crate) fn add_relay<E>(
         &mut self,
         flow: usize,
@@ -41,7 +41,7 @@ impl Flows {
         Ok(())
     }
 
-    /// Calls `to` with the proxy of a port that is not one of a flow.
+    /// Calls `to` with the proxy of a port, unless the port belongs to a flow's end.
     #[inline(never)]
     fn relay<T>(&mut self, port: PortId, to: impl FnOnce(&mut dyn Relay, &mut Pool) -> T) -> T {
         let (_, relay) = &mut self.relays[port.index() - 2 * self.all.len()];
@@ -81,8 +81,8 @@ impl Measured for Flows {
         self.relays.iter_mut().for_each(|(_, relay)| relay.open(now));
     }
 
-    /// Closes the relays. A flow over proxies is complete when the last of them has detected that
-    /// its receiver has everything.
+    /// Closes the relays. A flow over proxies is complete when its last proxy has detected that the
+    /// receiver has all data.
     fn close_relays(&mut self, until: Instant) -> Vec<Relayed> {
         let mut closed = Vec::new();
         for (flow, relay) in &mut self.relays {

@@ -2,10 +2,10 @@
 //! forwards from one to the other.
 //!
 //! The kernel forwards, by a bridge or by its routes. Forwarded packets are
-//! [diverted](acklab_live::diversion) in front of the second interface. They pass the links,
-//! queues, gates and cells between the nodes of the interfaces, run by the clock, and leave through
-//! that interface. Packets that are not IP, and the host's own packets, stay with the kernel. If
-//! this process stalls, is overloaded or ends, the kernel forwards traffic directly.
+//! [diverted](acklab_live::diversion) in front of the second interface. In real time, they pass the
+//! links, queues, gates and cells between the nodes of the interfaces. Then the second interface
+//! sends them. The kernel handles packets that are not IP and packets of the host itself. If this
+//! process stalls, is overloaded or ends, the kernel forwards traffic directly.
 //!
 //! | module | contents |
 //! |---|---|
@@ -32,8 +32,8 @@ use hosts::{Boundary, InlineHosts, Interfaces};
 use std::io;
 use std::sync::mpsc::Sender;
 
-/// The maximum time ahead of the clock for which waiting packets are still delivered at the end,
-/// all at once.
+/// The maximum remaining time in the path for which a queued packet is still delivered at the end
+/// of a run. All these packets are delivered immediately.
 const SETTLING: Duration = Duration::from_secs(600);
 
 /// Options of a path between interfaces that are not part of the scenario.
@@ -41,18 +41,19 @@ const SETTLING: Duration = Duration::from_secs(600);
 pub struct InlineOptions {
     /// The options that a simulation has as well.
     pub run: RunOptions,
-    /// The receiver of a sample per second, for a live view.
+    /// The receiver of one sample per second, for a live view of the run.
     pub live: Option<Sender<Sample>>,
-    /// The requested behavior of idle processors.
+    /// The requested power-saving behavior of idle processors.
     pub processors: IdleProcessors,
-    /// The method by which frames reach this process. Default: the best that the system permits.
+    /// The method by which frames reach this process. Default: the best method that the system
+    /// permits.
     pub method: Option<Method>,
 }
 
-/// The devices between the interfaces, reported once they exist.
+/// The means of an established path between interfaces, for messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The means of forwarding without this process, for messages.
+    /// The means by which the kernel forwards without this process, for messages.
     pub forwarding: &'static str,
     /// The method by which frames reach this process, for messages.
     pub method: &'static str,
@@ -60,8 +61,8 @@ pub struct Standing {
     pub priority: &'static str,
 }
 
-/// Runs the path of `scenario` between its two interfaces, for its duration or until `goes_on`,
-/// which is called periodically, returns `false`. Calls `stands` once traffic takes the path.
+/// Runs the path of `scenario` between its two interfaces, for its duration or until `goes_on`
+/// returns `false`. Calls `goes_on` periodically. Calls `stands` once the path carries traffic.
 /// Returns the tables of a simulation, followed by `interfaces` and `timing`.
 ///
 /// The calling thread carries the packets. It gets real-time priority if the system permits that,
@@ -125,7 +126,7 @@ pub fn inline(
     let until = runner.now(window.end);
     let (mut tables, hops) = acklab_measure::tables(&mut world, &subjects, &scenario.measure.series, from..until);
     runner.run_until(&mut world, Instant::ZERO + scenario.duration, clock, &mut goes_on)?;
-    // Packets that wait in the path leave it in order. Then the kernel forwards traffic directly.
+    // Queued packets leave the path in order. Then the kernel forwards traffic directly.
     let wakes = runner.driver().wakes();
     runner.driver().settle(&mut world, SETTLING);
     world.hosts.step_aside().map_err(refused("cannot step aside"))?;

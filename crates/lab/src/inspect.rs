@@ -30,18 +30,19 @@ const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// Packets between two calls of the watcher.
 const WATCH_EVERY: u64 = 1 << 14;
 
-/// The content of a file, and whether the file ends within a packet, as it does when a capture
-/// program is killed.
+/// The content of a file. Also states whether the file ends within a packet, as it does when a
+/// capture program is killed.
 #[derive(Clone, Debug)]
 pub struct Inspected {
     /// The results from the packets.
     pub report: Report,
-    /// The reason why the rest of the file was not read, if it was not.
+    /// The reason why the rest of the file was not read. `None` if the whole file was read.
     pub cut: Option<String>,
 }
 
-/// Reads the capture at `path`, or a log: all of its traces, or the one with the number `trace`
-/// from 1. `watch` receives the share that was read, and returns whether to continue.
+/// Reads the capture or the log at `path`. Of a log, reads all traces, or only the trace with the
+/// number `trace` (from 1). `watch` receives the share of the file that was read, and returns
+/// `true` to continue.
 ///
 /// # Errors
 /// If the file cannot be read, is not a capture, or is a log without data or without this trace; or
@@ -100,10 +101,10 @@ fn read<'a>(source: &'a Source<'a>, trace: Option<usize>) -> Result<Inspected, S
     }
 }
 
-/// The file, and the watcher of the reading.
+/// A file, and the callback that watches the reading.
 struct Source<'a> {
     path: &'a Path,
-    /// The bytes of the file that were read.
+    /// The number of bytes read from the file.
     read: Cell<u64>,
     /// `true` if the watcher has stopped the reading.
     stopped: Cell<bool>,
@@ -111,8 +112,8 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Opens the file. The first bytes of a FIFO must arrive within [`PATIENCE`]. Afterwards, a
-    /// capturing program may be silent until the watcher stops the reading.
+    /// Opens the file. The first bytes of a FIFO must arrive within [`PATIENCE`]. Afterwards, there
+    /// is no timeout: a capturing program may be silent until the watcher stops the reading.
     fn open(&self) -> io::Result<named_file::Reader<impl FnMut(Duration) -> io::Result<()>>> {
         named_file::Reader::open(self.path, |waited| {
             if self.read.get() == 0 && waited >= PATIENCE {
@@ -125,7 +126,7 @@ impl Source<'_> {
         })
     }
 
-    /// Reports the share that was read to the watcher. Returns `true` to continue.
+    /// Reports the share that was read to the watcher. Returns `true` if the reading continues.
     fn goes_on(&self, share: f64) -> bool {
         let goes_on = (self.watch.borrow_mut())(share);
         self.stopped.set(self.stopped.get() || !goes_on);
@@ -133,7 +134,7 @@ impl Source<'_> {
     }
 }
 
-/// A file, and the number of bytes that were read.
+/// A file, and the number of bytes read from it.
 struct Counted<'a, R> {
     file: R,
     read: &'a Cell<u64>,
@@ -184,7 +185,8 @@ fn skip(from: &mut impl Read, count: u64) -> io::Result<()> {
     if skipped < count { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
 }
 
-/// Returns a frame of `length` bytes, of which some may be present, without its FCS.
+/// Removes the FCS from a frame of `length` bytes, of which `octets` may be only the first. Returns
+/// the remaining bytes and length.
 fn without_fcs(octets: &[u8], length: u32, fcs: u32) -> (&[u8], u32) {
     let length = length.max(octets.len() as u32).saturating_sub(fcs);
     (&octets[..octets.len().min(length as usize)], length)
@@ -199,7 +201,7 @@ enum Stop {
 
 struct Progress<'a> {
     source: &'a Source<'a>,
-    /// Bytes of the file.
+    /// The length of the file in bytes.
     length: f64,
     packets: u64,
 }

@@ -1,5 +1,5 @@
-//! The laboratory: it builds a network from a scenario, runs it, and returns the tables of its
-//! measurement (`acklab-measure`).
+//! The laboratory. It builds a network from a scenario, runs it, and returns the measured tables
+//! (`acklab-measure`).
 //!
 //! In the order of reading:
 //!
@@ -15,7 +15,7 @@
 //! | [`transports`] | the two endpoints of a flow, for built-in transports and those of the user |
 //! | [`packet`] | the simulated [`Packet`] |
 //! | [`packetdrill`] | scripts of packetdrill, played at the TCP of a flow |
-//! | [`inspect`] | results from the packets of a capture |
+//! | [`inspect`] | analyses the packets of a capture |
 //! | `flows`, `socket` | the endpoints at the ports of the network, with their applications and meters |
 //! | `error` | [`Error`]: the reasons why a run cannot start or continue |
 

@@ -1,5 +1,5 @@
-//! The simulated packet: a transport's protocol data unit with the fields of an IP header and the
-//! instant from which its content dates.
+//! The simulated packet: a transport's protocol data unit, the fields of an IP header, and the
+//! origin time of the content.
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, Endpoint, FlowKey, Instant, NodeId, Opening, prefetch};
 use acklab_measure::Observed;
@@ -16,14 +16,15 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Packet(Box<Body>);
 
-/// The content of a packet. A hop reads the header only.
+/// The content of a packet. A hop reads only the header.
 #[derive(Clone, Debug)]
 struct Body {
     header: Header,
     pdu: Content,
 }
 
-/// The protocol data unit of a packet. Most packets are segments, so those lie beside their header.
+/// The protocol data unit of a packet. Most packets are segments. Segments are therefore stored
+/// next to their header, without a pointer.
 #[derive(Debug)]
 enum Content {
     /// A segment of TCP.
@@ -42,12 +43,12 @@ struct Header {
     origin: Instant,
 }
 
-/// The addressing of a packet.
+/// The addresses and other IP fields of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     /// Addresses and ports.
     pub endpoints: Endpoints,
-    /// The flow of these addresses, ports and the protocol.
+    /// The key of the flow with these addresses, ports and protocol.
     pub flow: FlowKey,
     /// The node that has the destination address.
     pub destination: NodeId,
@@ -58,8 +59,8 @@ pub struct Route {
 }
 
 impl Route {
-    /// Creates the addressing of packets of this IP protocol between `endpoints` to `destination`,
-    /// with IPv4 and the default codepoint.
+    /// Creates the addressing of packets between `endpoints` to the node `destination`. `protocol`
+    /// is the IP protocol number. The version is IPv4, with the default codepoint.
     #[must_use]
     pub fn new(protocol: u8, endpoints: Endpoints, destination: NodeId) -> Self {
         Self { endpoints, flow: endpoints.flow_key(protocol), destination, dscp: 0, version: IpVersion::V4 }
@@ -92,8 +93,8 @@ impl Content {
         }
     }
 
-    /// Returns the protocol data unit, if it is a `P`. For a segment, the compiler knows the
-    /// answer.
+    /// Returns the protocol data unit, if its type is `P`. For a segment, the compiler knows the
+    /// result.
     #[inline]
     fn get<P: Pdu>(&self) -> Option<&P> {
         let pdu: &dyn Any = match self {
@@ -103,7 +104,7 @@ impl Content {
         pdu.downcast_ref()
     }
 
-    /// Returns the protocol data unit, mutable, if it is a `P`.
+    /// Returns the protocol data unit, mutable, if its type is `P`.
     #[inline]
     fn get_mut<P: Pdu>(&mut self) -> Option<&mut P> {
         let pdu: &mut dyn Any = match self {
@@ -113,7 +114,7 @@ impl Content {
         pdu.downcast_mut()
     }
 
-    /// Returns the protocol data unit as any transport's.
+    /// Returns the protocol data unit, whatever the transport.
     fn carried(&self) -> &dyn Carried {
         match self {
             Self::Segment(segment) => segment,
@@ -132,14 +133,14 @@ impl Clone for Content {
 }
 
 impl Packet {
-    /// Creates a packet that carries `pdu`. `origin` is the instant from which its content dates:
-    /// for data the time of transmission, for an acknowledgment the arrival of the newest data that
-    /// it reports.
+    /// Creates a packet that carries `pdu`. `origin` is the origin time of its content. For data,
+    /// it is the time of transmission. For an acknowledgment, it is the arrival time of the newest
+    /// data that it reports.
     pub fn new<P: Pdu + Clone>(pdu: P, route: Route, origin: Instant) -> Self {
         Self(Box::new(Body { header: Header::of(&pdu, route, origin), pdu: Content::new(pdu) }))
     }
 
-    /// Like [`new`](Self::new), but reuses the memory of `spare` if that also carries a `P`.
+    /// Like [`new`](Self::new), but reuses the memory of `spare` if `spare` also carries a `P`.
     fn reuse<P: Pdu + Clone>(spare: Option<Self>, pdu: P, route: Route, origin: Instant) -> Self {
         if let Some(mut packet) = spare
             && let Some(carried) = packet.pdu_mut::<P>()
@@ -152,13 +153,14 @@ impl Packet {
         Self::new(pdu, route, origin)
     }
 
-    /// Returns the protocol data unit, mutable. Its owner must renew the header if it changes it.
+    /// Returns the protocol data unit, mutable, if its type is `P`. After changing it, the caller
+    /// must update the header.
     #[inline]
     fn pdu_mut<P: Pdu>(&mut self) -> Option<&mut P> {
         self.0.pdu.get_mut()
     }
 
-    /// Returns the protocol data unit. Returns `None` if it is of another type.
+    /// Returns the protocol data unit. Returns `None` if its type is not `P`.
     #[must_use]
     #[inline]
     pub fn pdu<P: Pdu>(&self) -> Option<&P> {
@@ -197,7 +199,7 @@ impl Header {
         header
     }
 
-    /// Notes the properties of `pdu`.
+    /// Stores the properties of `pdu` in the header.
     #[inline]
     fn describe<P: Pdu>(&mut self, pdu: &P) {
         self.wire_len = (pdu.wire_len().get() + self.route.version.longer_by()) as u32;
@@ -297,16 +299,16 @@ impl acklab_wifi::Packet for Packet {
     }
 }
 
-/// Arrived packets whose memory is reused, so that a run in its steady state does not allocate.
+/// Delivered packets whose memory is reused, so that a run in its steady state does not allocate.
 #[derive(Debug, Default)]
 pub(crate) struct Pool(Vec<(TypeId, Vec<Packet>)>);
 
-/// The index in a pool of the spare packets of one type.
+/// The index of a list of a pool: the spare packets of one type.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SpareList(usize);
 
 impl Pool {
-    /// Returns the spare packets that carry a `P`.
+    /// Returns the list of spare packets that carry a `P`.
     pub(crate) fn spares<P: Pdu>(&mut self) -> SpareList {
         let known = self.0.iter().position(|(of, _)| *of == TypeId::of::<P>());
         SpareList(known.unwrap_or_else(|| {
@@ -315,7 +317,7 @@ impl Pool {
         }))
     }
 
-    /// Returns a packet that carries `pdu`. `origin` is that of [`Packet::new`].
+    /// Returns a packet that carries `pdu`. `origin` has the same meaning as for [`Packet::new`].
     pub(crate) fn packet<P: Pdu + Clone>(
         &mut self,
         spares: SpareList,
@@ -326,8 +328,8 @@ impl Pool {
         Packet::reuse(self.0[spares.0].1.pop(), pdu, *route, origin)
     }
 
-    /// Returns the next packet of `endpoint`, which writes its protocol data unit to the memory of
-    /// `spare` or of another packet that has arrived. Returns `None` if nothing leaves now.
+    /// Returns the next packet that `endpoint` sends. Writes its protocol data unit to the memory
+    /// of `spare` or of another delivered packet. Returns `None` if the endpoint sends nothing now.
     #[inline(always)]
     pub(crate) fn poll<E>(
         &mut self,
@@ -357,7 +359,7 @@ impl Pool {
         Some(packet)
     }
 
-    /// Keeps an arrived packet for reuse.
+    /// Keeps a delivered packet for reuse.
     #[inline]
     pub(crate) fn take_back(&mut self, spares: SpareList, packet: Packet) {
         self.0[spares.0].1.push(packet);

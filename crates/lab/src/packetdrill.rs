@@ -1,4 +1,4 @@
-//! Plays packetdrill's scripts at the TCP of a flow, or at the kernel's.
+//! Plays packetdrill scripts against the TCP of a flow, or against the kernel's TCP.
 
 pub mod kernel;
 
@@ -19,7 +19,7 @@ use std::path::Path;
 pub use acklab_packetdrill::refusal;
 pub use acklab_packetdrill::{Failure, Refusal, Verdict};
 
-/// The TCP of a flow, at which scripts are played.
+/// The TCP of a flow, against which scripts are played.
 #[derive(Clone, Debug)]
 pub struct Subject {
     flow: Flow,
@@ -29,10 +29,11 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Creates the TCP of the first flow of `scenario` that has one.
+    /// Creates the TCP of the first flow of `scenario` that runs over TCP.
     ///
     /// # Errors
-    /// If no flow of the scenario runs over TCP, or its strategies are not among `strategies`.
+    /// If no flow of the scenario runs over TCP, or if a strategy of the flow is not in
+    /// `strategies`.
     pub fn new(scenario: &Scenario, strategies: Strategies) -> Result<Self, Error> {
         let tcp = scenario.flow.iter().find_map(|flow| Some((flow, flow.transport.tcp()?)));
         let (flow, settings) = tcp.ok_or(Error::NoTcp)?;
@@ -45,8 +46,8 @@ impl Subject {
         Maker { flow: &self.flow, seed: self.seed, strategies: &self.strategies }.strategies_of(config)
     }
 
-    /// Plays the script at `path`, which may include files beside it. `tolerance` overrides that of
-    /// the script.
+    /// Plays the script at `path`. The script may include files of the same folder. `tolerance`
+    /// overrides the script's tolerance.
     ///
     /// # Errors
     /// If the script cannot be read.
@@ -59,8 +60,8 @@ impl Subject {
     }
 }
 
-/// Plays the script at `path` at the TCP of this machine's kernel, in real time. `tolerance`
-/// overrides that of the script.
+/// Plays the script at `path` against the TCP of this machine's kernel, in real time. `tolerance`
+/// overrides the script's tolerance.
 ///
 /// # Errors
 /// If the script cannot be read, or if the process lacks the permission to create a network
@@ -72,8 +73,8 @@ pub fn play_at_kernel(path: &Path, tolerance: Option<Duration>) -> Result<Verdic
     })
 }
 
-/// The bytes of a script that are read; the rest is ignored. Chosen: packetdrill's own scripts have
-/// some kilobytes.
+/// The maximum size of a script in bytes. The rest of a longer file is ignored. Chosen:
+/// packetdrill's own scripts have some kilobytes.
 const LARGEST_SCRIPT: u64 = 1 << 26;
 
 fn read(path: &Path, tolerance: Option<Duration>) -> Result<Result<Script, Refusal>, Error> {
@@ -91,7 +92,7 @@ fn read(path: &Path, tolerance: Option<Duration>) -> Result<Result<Script, Refus
     Ok(script)
 }
 
-/// Returns a scenario whose flow has the TCP of `preset`, with its defaults.
+/// Returns a scenario with a flow over the TCP of `preset`, with default settings.
 #[must_use]
 pub fn scenario_of(preset: Preset) -> String {
     format!(

@@ -19,12 +19,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 pub struct RunOptions {
     /// The folder to which the paths of trace files are relative.
     pub base: PathBuf,
-    /// The folder for captures; without it, none is written.
+    /// The folder for captures. If `None`, no capture is written.
     pub captures: Option<PathBuf>,
-    /// The folder and format of the endpoints' logs; without it, none is written. A flow over a
-    /// transport without its own packets, such as UDP, has none.
+    /// The folder and format of the endpoints' logs. If `None`, no log is written. A flow over a
+    /// transport without its own packets, such as UDP, has no log.
     pub qlog: Option<qlog::Options>,
-    /// Strategies of the user that the scenario names.
+    /// The user's strategies that the scenario names.
     pub strategies: Strategies,
     /// The progress of the run, for a display.
     pub progress: Progress,
@@ -48,30 +48,31 @@ impl Progress {
 /// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// The tables: `flows`, `links`, `network` and `acks` first, then those of cells and the
+    /// The tables. First `flows`, `links`, `network` and `acks`, then the tables of cells and the
     /// requested series.
     pub tables: Vec<Table>,
-    /// The number of wake-ups, as a measure of the computing work.
+    /// The number of wake-ups, which measures the computing work.
     pub wakes: u64,
-    /// Packets delivered by links and cells.
+    /// The number of packets that links and cells delivered.
     pub hops: u64,
-    /// Packets dropped because there was no route to their destination or no port for their flow.
+    /// The number of packets that were dropped because their destination had no route or their flow
+    /// had no port.
     pub undeliverable: u64,
 }
 
-/// Runs `scenario` to its end. Calls `goes_on` periodically, and stops if it returns `false`. If
-/// the scenario uses a strategy of the user, `goes_on` is called after every wake-up, because the
-/// strategy may have failed.
+/// Runs `scenario` to its end. Calls `goes_on` periodically, and stops if it returns `false`. Calls
+/// `goes_on` after every wake-up if the scenario uses a strategy of the user, because the strategy
+/// may have failed.
 ///
 /// # Errors
-/// If there is no flow, a flow requires the stack of the kernel, a strategy is missing, a trace
-/// cannot be read, a capture or a log cannot be written, or `goes_on` returned `false`.
+/// If there is no flow, a flow requires the kernel's stack, a strategy is missing, a trace cannot
+/// be read, a capture or a log cannot be written, or `goes_on` returned `false`.
 pub fn run(scenario: &Scenario, options: &RunOptions, mut goes_on: impl FnMut() -> bool) -> Result<Results, Error> {
     run_while(scenario, options, &mut goes_on)
 }
 
-/// Runs [`run`] for any `goes_on`. A generic function would compile the event loop, and all that it
-/// inlines, for each caller.
+/// Runs [`run`] for any `goes_on`. A generic function would compile the event loop, and all code
+/// inlined into it, for each caller.
 fn run_while(scenario: &Scenario, options: &RunOptions, goes_on: &mut dyn FnMut() -> bool) -> Result<Results, Error> {
     if scenario.flow.is_empty() {
         return Err(Error::NoFlow);
@@ -104,8 +105,8 @@ fn run_while(scenario: &Scenario, options: &RunOptions, goes_on: &mut dyn FnMut(
     Ok(Results { tables, wakes: clock.wakes(), hops, undeliverable: world.undeliverable() })
 }
 
-/// Runs to `until`, in parts of the time to `end`. The order of events does not depend on the
-/// parts.
+/// Runs to `until` in parts. Each part is an equal share of the time to `end`. The order of events
+/// does not depend on the parts.
 fn advance(
     scenario: &Scenario,
     (clock, world): (&mut VirtualClock, &mut World),
@@ -132,12 +133,12 @@ fn advance(
     world.hosts.check_logs().map_err(Error::from)
 }
 
-/// Returns the name of a machine: the flow, link direction or cell. `port` is the port of an
-/// endpoint or a proxy.
+/// Returns the name of a machine: the flow, the link direction or the cell. `port` is the port if
+/// the machine is an endpoint or a proxy.
 fn name_of(scenario: &Scenario, port: Option<PortId>, machine: MachineId) -> String {
     let directions = 2 * scenario.link.len();
     match (port, machine.0 as usize) {
-        // The ends of the flows have the first ports, in the order of the scenario.
+        // The flows' ends have the first ports, in the order of the scenario.
         (Some(port), _) => match scenario.flows().get(port.index() / 2) {
             Some(flow) => format!("flow {}", flow.name),
             None => "a proxy (pep)".to_owned(),

@@ -11,7 +11,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `flow`, `application`, `interface`, `ends`, `pep`, `measure` | the types of flows, commands, interfaces, settings at both ends, proxies and measurements; those of transports are in [`transports`](crate::transports), those of links in [`acklab_path`] |
+//! | `flow`, `application`, `interface`, `ends`, `pep`, `measure` | the types of flows, commands, interfaces, settings at both ends, proxies and measurements; the types of transports are in [`transports`](crate::transports), the types of links in [`acklab_path`] |
 //! | `fit` | the findings of a fit about each parameter, and the refusal of unknown parameters |
 //! | `document` | the parsed text: values with their positions |
 //! | `sets` | values given by `--set` |
@@ -64,8 +64,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Names are used in paths, tables and file names: a letter or `_`, then letters, digits, `_` and
-/// `-`.
+/// The form of names, which are used in paths, tables and file names: a letter or `_`, then
+/// letters, digits, `_` and `-`.
 const NAME: &str = "^[A-Za-z_][A-Za-z0-9_-]*$";
 
 /// A run: nodes connected by links and cells, flows between them, and the measurements.
@@ -77,19 +77,19 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(example = "CCperf experiment #55")]
     pub title: String,
-    /// Simulated time from start to end. With interfaces, the default is ten years, the maximum:
-    /// the run lasts until it is stopped.
+    /// Simulated time from start to end. For a path between interfaces, the default is the maximum,
+    /// ten years, so that the run lasts until it is stopped.
     #[schemars(example = "15s")]
     pub duration: Duration,
-    /// The source of all randomness of the run. The same scenario with the same seed gives the same
+    /// The seed of all randomness of the run. The same scenario with the same seed gives the same
     /// results.
     #[schemars(example = 42)]
     pub seed: u64,
-    /// The version of IP of all packets: 4, or 6, whose header is 20 octets longer.
+    /// The IP version of all packets: 4 or 6. The header of IPv6 is 20 octets longer.
     #[serde(default = "ipv4", skip_serializing_if = "is_ipv4")]
     #[schemars(range(min = 4, max = 6), example = 6)]
     pub ip: u8,
-    /// The links. Nodes exist because links and cells name them.
+    /// The links. A node exists if a link or a cell names it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link: Vec<Link>,
     /// Wi-Fi cells.
@@ -98,22 +98,22 @@ pub struct Scenario {
     /// Performance enhancing proxies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pep: Vec<Pep>,
-    /// The flows. A simulation needs at least one; the default is none if there is an application
-    /// or an interface.
+    /// The flows. A simulation needs at least one flow. If there is an application or an interface,
+    /// the default is an empty list.
     pub flow: Vec<Flow>,
     /// Commands that run on the nodes of an emulated network.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub application: Vec<Application>,
-    /// The two interfaces of this host between which `acklab inline` puts the path.
+    /// The two interfaces of this host between which `acklab inline` places the path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interface: Vec<Interface>,
-    /// The window of measurement and the recorded series.
+    /// The measurement window and the recorded series.
     #[serde(default)]
     pub measure: Measure,
     /// Captures of packets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capture: Vec<Capture>,
-    /// The findings of a fit about the path, as `acklab fit` writes them.
+    /// The findings of a fit about the path, as written by `acklab fit`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fit: Option<Fit>,
 }
@@ -127,8 +127,8 @@ const fn is_ipv4(version: &u8) -> bool {
     *version == ipv4()
 }
 
-/// A link between two nodes. Its two directions are separate; their names are `<name>_forward` and
-/// `<name>_reverse`.
+/// A link between two nodes. Its two directions are independent. Their names are `<name>_forward`
+/// and `<name>_reverse`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
@@ -162,14 +162,14 @@ impl Link {
 }
 
 impl Scenario {
-    /// Returns the version of IP of all packets.
+    /// Returns the IP version of all packets.
     #[must_use]
     pub const fn ip_version(&self) -> IpVersion {
         if is_ipv4(&self.ip) { IpVersion::V4 } else { IpVersion::V6 }
     }
 
     /// Returns all flows with their names. A flow with a `count` or with several stations is
-    /// expanded to one flow for each.
+    /// expanded to several flows.
     #[must_use]
     pub fn flows(&self) -> Vec<Flow> {
         let (mut flows, mut before) = (Vec::new(), 0);
@@ -192,7 +192,8 @@ impl Scenario {
         self.application.iter().enumerate().map(named).collect()
     }
 
-    /// Returns the two ends of a flow, once for each station if it names a group of stations.
+    /// Returns the two ends of a flow. If the flow names a group of stations, returns the ends for
+    /// each station.
     fn ends(&self, flow: &Flow) -> Vec<(String, String)> {
         let stations = |name: &str| {
             let group = self.wifi.iter().flat_map(|cell| &cell.station).find(|station| station.name == name);
@@ -202,8 +203,8 @@ impl Scenario {
         stations(&flow.from).into_iter().flat_map(|from| to.iter().map(move |to| (from.clone(), to.clone()))).collect()
     }
 
-    /// Returns the strategies and transports of the user that the scenario names, each with the
-    /// path of the key that names it.
+    /// Returns the user's strategies and transports that the scenario names. Each has the path of
+    /// the key that contains its name.
     #[must_use]
     pub fn custom_names(&self) -> Vec<(String, String)> {
         let of_flow = |(index, flow): (usize, &Flow)| {
@@ -231,14 +232,14 @@ impl Scenario {
         names.into_iter().collect()
     }
 
-    /// Returns `true` if it does not end by itself.
+    /// Returns `true` if the run does not end by itself.
     #[must_use]
     pub fn is_endless(&self) -> bool {
         self.duration >= LONGEST_TIME
     }
 
-    /// Returns the points of capture: the nodes with flows, applications or interfaces, the two
-    /// directions of each link, and the air of each cell.
+    /// Returns the names of capture points: the nodes with flows, applications or interfaces, the
+    /// two directions of each link, and the air of each cell.
     #[must_use]
     pub fn capture_points(&self) -> Vec<String> {
         let ends: BTreeSet<String> = self.flows().into_iter().flat_map(|flow| [flow.from, flow.to]).collect();
@@ -250,8 +251,8 @@ impl Scenario {
         ends.into_iter().chain(directions).chain(cells).collect()
     }
 
-    /// Returns the whole scenario as JSON, with the settings of all presets and all defaults
-    /// written out, in the order of the types. The result is a valid scenario.
+    /// Returns the whole scenario as JSON, in the order of the types. All presets and defaults are
+    /// written out as settings. The result is a valid scenario.
     #[must_use]
     pub fn canonical_json(&self) -> serde_json::Value {
         let mut full = self.clone();
@@ -270,22 +271,22 @@ impl Scenario {
 /// Reads a scenario from TOML, or from JSON if `name` ends in `.json` or the text begins with `{`.
 ///
 /// `name` is the name of the text, also in error messages. `sets` are assignments `path=value` such
-/// as `flow.0.congestion=newreno` or `link.btl.reverse.gate.quota=5`, which are applied in order. A
-/// path selects the members of tables by key and those of lists by index or name; a value that is
-/// not TOML is text, and an empty value removes the key. `seed` replaces the seed of the scenario.
+/// as `flow.0.congestion=newreno` or `link.btl.reverse.gate.quota=5`. They are applied in order. A
+/// path selects members of tables by key and entries of lists by index or name. A value that is not
+/// valid TOML is read as text. An empty value removes the key. `seed` replaces the seed of the
+/// scenario.
 ///
 /// # Errors
-/// If the text is not a valid scenario. The error names the position of the first fault, what was
-/// found there and what was expected.
+/// If the text is not a valid scenario. The error states the position of the first fault, the value
+/// found there and the expected value.
 pub fn load(text: &str, name: &str, sets: &[String], seed: Option<u64>) -> Result<Scenario, Refusal> {
     read(text, name, sets, seed, None)
 }
 
-/// Like [`load`], but also rejects a scenario that names strategies which are not among
-/// `strategies`.
+/// Like [`load`], but also rejects a scenario that names a strategy which is not in `strategies`.
 ///
 /// # Errors
-/// As [`load`], and if `strategies` do not have a name of the scenario.
+/// As [`load`], and if the scenario names a strategy which is not in `strategies`.
 pub fn load_for(
     text: &str,
     name: &str,
@@ -306,7 +307,7 @@ fn read(
     Base::new(text, name, sets)?.read(&[], seed, strategies)
 }
 
-/// A text that is parsed once for many scenarios, as a sweep needs it.
+/// A text that is parsed once and used for many scenarios, such as those of a sweep.
 #[derive(Clone, Debug)]
 pub struct Base<'a> {
     text: &'a str,
@@ -321,8 +322,8 @@ impl<'a> Base<'a> {
     /// are those of [`load`].
     ///
     /// # Errors
-    /// If the text cannot be parsed or an assignment has no place in it. Everything else is checked
-    /// by [`load`](Self::load).
+    /// If the text cannot be parsed, or if it has no place for an assignment. Everything else is
+    /// checked by [`load`](Self::load).
     pub fn new(text: &'a str, name: &'a str, sets: &'a [String]) -> Result<Self, Refusal> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut document =
@@ -331,8 +332,8 @@ impl<'a> Base<'a> {
         Ok(Self { text, name, sets, document })
     }
 
-    /// Returns the scenario with further assignments. If there are `strategies`, a scenario that
-    /// names others is rejected.
+    /// Returns the scenario with further assignments. If `strategies` is given, a scenario that
+    /// names any other strategy is rejected.
     ///
     /// # Errors
     /// As [`load`] and [`load_for`].

@@ -1,5 +1,5 @@
-//! Connects an endpoint with the network: adds the IP header to its packets, runs the application,
-//! and informs the probes.
+//! Connects an endpoint with the network. Adds the IP header to the endpoint's packets, runs its
+//! application, and reports to the probes.
 
 mod application;
 mod pattern;
@@ -21,23 +21,23 @@ use acklab_wire::pdu::{EncodeError, Pdu};
 
 /// An endpoint at a port of the network, for any transport.
 pub(crate) trait Socket: End {
-    /// Accepts a packet that arrives.
+    /// Accepts a delivered packet.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes);
 
     /// Handles the expiry of the deadline.
     fn wake(&mut self, now: Instant, probes: &mut Probes);
 
-    /// Returns the next departure.
+    /// Returns the next packet to send.
     fn depart(&mut self, now: Instant, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
-    /// Accepts a packet that arrives. Returns the first departure that follows.
+    /// Accepts a delivered packet. Returns the first packet to send after it.
     fn exchange(&mut self, now: Instant, packet: Packet, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet>;
 
-    /// Encodes `packet`, which has just left, as an IP packet in `octets`, with the bytes of
-    /// `pattern` in its streams.
+    /// Encodes `packet`, which the endpoint has just sent, as an IP packet in `octets`. The
+    /// packet's streams contain the bytes of `pattern`.
     ///
     /// # Errors
-    /// If it does not fit into a packet. `octets` is then empty.
+    /// If the content does not fit into an IP packet. `octets` is then empty.
     fn encode(
         &self,
         packet: Packet,
@@ -46,8 +46,9 @@ pub(crate) trait Socket: End {
         octets: &mut Vec<u8>,
     ) -> Result<(), EncodeError>;
 
-    /// Accepts an IP packet whose content dates from `origin`. Returns `false` if it does not
-    /// belong to this transport, or if its streams hold bytes other than those of `pattern`.
+    /// Accepts an IP packet whose content has the origin time `origin`. Returns `false` if the
+    /// packet does not belong to this transport, or if its streams contain bytes other than those
+    /// of `pattern`.
     fn accept_octets(
         &mut self,
         now: Instant,
@@ -60,10 +61,10 @@ pub(crate) trait Socket: End {
     /// Returns the state of the endpoint.
     fn vitals(&self) -> Vitals;
 
-    /// Writes `log` from now on.
+    /// Writes the log `log` from now on.
     fn keep_log(&mut self, log: Log);
 
-    /// Returns its log.
+    /// Returns the endpoint's log, if it writes one.
     fn log(&mut self) -> Option<&mut Log>;
 }
 
@@ -91,8 +92,8 @@ where
         Instant::earliest(self.application.deadline(), self.endpoint.deadline())
     }
 
-    /// Accepts a packet that arrives. Returns it for reuse by the next departure, unless it belongs
-    /// to another transport.
+    /// Accepts a delivered packet. Returns the packet for reuse by the next departure, unless it
+    /// belongs to another transport.
     #[inline(always)]
     fn take(&mut self, now: Instant, packet: Packet, probes: &mut Probes) -> Option<Packet> {
         let pdu = packet.pdu::<E::Datagram>()?;
@@ -103,7 +104,7 @@ where
         Some(packet)
     }
 
-    /// Returns the next departure, in the memory of `spare` if there is one.
+    /// Returns the next packet to send, in the memory of `spare` if present.
     #[inline(always)]
     fn give(&mut self, now: Instant, spare: Option<Packet>, pool: &mut Pool, probes: &mut Probes) -> Departure<Packet> {
         let Self { endpoint, meter, route, spares, .. } = self;

@@ -1,5 +1,5 @@
-//! Strategies of the user: ACK policies, congestion controllers, rules of requesting ACKs, and
-//! transports. Scenarios name them, and they are not built in.
+//! Strategies of the user that scenarios can name: ACK policies, congestion controllers, rules of
+//! requesting ACKs, and transports.
 
 use crate::transports::{Endpoints, TransportStart};
 use acklab_transport::ack::{self, AckPolicy, Policy};
@@ -15,7 +15,7 @@ type MakeAsk = dyn Fn(&ask::Start) -> Box<dyn AskRule + Send> + Send + Sync;
 type MakeTransport = dyn Fn(&TransportStart<'_>) -> Result<Endpoints, String> + Send + Sync;
 type MakeController = dyn Fn(&cc::Start) -> Box<dyn CongestionControl + Send> + Send + Sync;
 
-/// The constructors of strategies, by their name in scenarios:
+/// The constructors of strategies, by the strategy's name in scenarios:
 /// `ack = { policy = "custom", name = "mine" }`, `congestion = { custom = "mine" }`,
 /// `ask = { rule = "custom", name = "mine" }`, or
 /// `transport = { protocol = "custom", name = "mine" }`. Each flow gets a new instance.
@@ -50,7 +50,7 @@ impl Strategies {
         self
     }
 
-    /// Adds a rule by which a sender over QUIC requests ACKs.
+    /// Adds a rule that decides when a sender over QUIC requests ACKs.
     #[must_use]
     pub fn with_ask<R: AskRule + Send + 'static>(
         mut self,
@@ -61,7 +61,7 @@ impl Strategies {
         self
     }
 
-    /// Adds a transport. If its settings are invalid, `make` returns the reason in words.
+    /// Adds a transport. If its settings are invalid, `make` returns the reason as text.
     #[must_use]
     pub fn with_transport(
         mut self,
@@ -102,8 +102,8 @@ impl Strategies {
         }
     }
 
-    /// Returns the user's rule that `config` names. The outer `None` means that the run has no such
-    /// rule; the inner one that `config` names none.
+    /// Returns the user's rule that `config` names. Returns an outer `None` if the run has no such
+    /// rule, and an inner `None` if `config` names no rule.
     pub(crate) fn ask(&self, config: ask::AskConfig, start: &ask::Start) -> Option<Option<Custom<dyn AskRule + Send>>> {
         match config {
             ask::AskConfig::Custom { name } => Some(Some(Custom::new(name, self.asks.get(name.as_str())?(start)))),

@@ -1,9 +1,10 @@
 //! The transports that scenarios name.
 //!
-//! Each registers itself: a file of this folder implements `Protocol` for its settings, and the
-//! list in this file names it once. This line also provides the table `transport` of a flow, its
-//! schema, and the names of transports in messages. No other code in the lab names a transport.
-//! Code for features of TCP, such as proxies, checks for settings of TCP.
+//! Each transport has a file in this folder, which implements `Protocol` for the transport's
+//! settings. The list in this file contains one entry per transport. From the entries, the table
+//! `transport` of a flow, its schema, and the names of transports in messages are generated. No
+//! other code in the lab names a transport. Code for features of TCP, such as proxies, checks
+//! whether the settings are settings of TCP.
 //!
 //! In the order of reading:
 //!
@@ -11,7 +12,7 @@
 //! |---|---|
 //! | `maker` | makes the controllers, the policies and the two ends of a flow |
 //! | `endpoints` | the two [`Endpoints`] of a flow, and their applications |
-//! | `tcp`, `udp`, `tack`, `quic`, `quinn` | the built-in transports, one file each; `tcp` has the ends at a proxy as well |
+//! | `tcp`, `udp`, `tack`, `quic`, `quinn` | the built-in transports, one file each; `tcp` also contains the ends at a proxy |
 //! | `custom` | a transport of the user |
 
 mod custom;
@@ -39,19 +40,20 @@ use acklab_wire::IpVersion;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The abilities of a transport besides carrying data from one end to the other.
+/// The optional abilities of a transport. Every transport carries data from one end to the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Abilities {
     /// `true` if the application at `to` can write, too.
     pub(crate) is_duplex: bool,
-    /// `true` if the transport keeps data in order until a slow application reads them.
+    /// `true` if the transport delivers data in order and stores them until a slow application
+    /// reads them.
     pub(crate) keeps_order: bool,
     /// `true` if the transport carries messages that may be abandoned.
     pub(crate) has_messages: bool,
-    /// `true` if the kernel implements the transport as well.
+    /// `true` if the kernel also implements the transport.
     pub(crate) is_in_kernel: bool,
-    /// `true` if packets can be decoded from octets, so that the endpoints can be hosts of an
-    /// emulation.
+    /// `true` if packets can be encoded as octets and decoded, so that the endpoints can be hosts
+    /// of an emulation.
     pub(crate) has_octets: bool,
 }
 
@@ -62,17 +64,17 @@ impl Abilities {
 
 /// The contract of a transport. The type of its settings in a scenario implements it.
 trait Protocol: Clone {
-    /// The name in tables and messages.
+    /// The name of the transport in tables and messages.
     const NAME: &'static str;
-    /// Its abilities.
+    /// The abilities of the transport.
     const ABILITIES: Abilities;
 
-    /// Returns its abilities.
+    /// Returns the abilities of the transport.
     fn abilities(&self) -> Abilities {
         Self::ABILITIES
     }
 
-    /// Returns the name in tables, which may depend on the settings.
+    /// Returns the name of the transport in tables. It may depend on the settings.
     fn name(&self) -> &str {
         Self::NAME
     }
@@ -82,17 +84,17 @@ trait Protocol: Clone {
         self.clone()
     }
 
-    /// Checks `flow` over this version of IP for what the schema cannot express. The path of a
-    /// fault begins at the flow.
+    /// Checks the settings for `flow` over this version of IP, by rules that the schema cannot
+    /// express. The path of a fault begins at the flow.
     fn check_for(&self, flow: &Flow, version: IpVersion) -> Result<(), Fault>;
 
-    /// Returns the strategies among its settings that are not built in.
+    /// Returns the strategies in the settings that are not built in.
     fn custom_names(&self) -> Vec<(CustomKey, Name)> {
         Vec::new()
     }
 
-    /// Returns the largest message that it can carry, if it [has
-    /// messages](Abilities::has_messages).
+    /// Returns the maximum size of a message, if the transport
+    /// [has messages](Abilities::has_messages).
     fn largest_message(&self) -> Option<Bytes> {
         None
     }
@@ -122,19 +124,20 @@ acklab_base::registry! {
     /// TCP (RFC 9293).
     "tcp" => Tcp(acklab_transport::tcp::Settings) boxed,
     /// UDP (RFC 768): a datagram for each write of the application, without acknowledgement.
-    /// Supports the `traffic` models `constant`, `poisson` and `video`, and none of TCP's settings.
+    /// Supports only the `traffic` models `constant`, `poisson` and `video`. Has no settings of
+    /// TCP.
     "udp" => Udp(acklab_transport::udp::Settings),
-    /// TACK (Li et al., SIGCOMM 2020) as a separate transport over UDP: it sends few
-    /// acknowledgments, and the receiver detects losses, times round trips and measures rates.
+    /// TACK (Li et al., SIGCOMM 2020) as a separate transport over UDP. The receiver sends few
+    /// acknowledgments. It detects losses, measures round-trip times and measures rates.
     "tack" => Tack(acklab_transport::tack::Settings) boxed,
-    /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Nothing is encrypted; the octets
-    /// that encryption adds are counted.
+    /// QUIC (RFC 9000, RFC 9002) with the ACK frequency extension. Packets are not encrypted, but
+    /// their sizes include the octets that encryption adds.
     "quic" => Quic(Ends<acklab_transport::quic::Settings>) boxed,
-    /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3: its packets are encrypted, and captures hold
-    /// the keys.
+    /// QUIC (RFC 9000) of quinn-proto, with TLS 1.3. Its packets are encrypted, and captures
+    /// contain the keys.
     "quinn" => Quinn(acklab_quinn::Settings) boxed,
-    /// A transport of the user, which must be added to the run. All keys except its name are its
-    /// own settings.
+    /// A transport of the user, which must be added to the run. All keys except `name` are settings
+    /// of the transport.
     "custom" => Custom(Custom),
 }
 
@@ -142,7 +145,7 @@ acklab_base::registry! {
 const ABILITIES: &[(&str, Abilities)] = &every!(Of => (Of::NAME, Of::ABILITIES));
 
 impl Transport {
-    /// Returns its abilities.
+    /// Returns the abilities of the transport.
     pub(crate) fn abilities(&self) -> Abilities {
         each!(self, settings => settings.abilities())
     }
@@ -152,7 +155,7 @@ impl Transport {
         make!(self, settings => settings.written_out())
     }
 
-    /// Returns the name in tables.
+    /// Returns the name of the transport in tables.
     #[must_use]
     pub fn name(&self) -> &str {
         each!(self, settings => settings.name())
@@ -164,12 +167,13 @@ impl Transport {
         each!(self, settings => settings.check_for(flow, version))
     }
 
-    /// Returns the strategies among its settings that are not built in.
+    /// Returns the strategies in the settings that are not built in.
     pub(crate) fn custom_names(&self) -> Vec<(CustomKey, Name)> {
         each!(self, settings => settings.custom_names())
     }
 
-    /// Returns the largest message that may be abandoned, if the transport carries such messages.
+    /// Returns the maximum size of a message that may be abandoned, if the transport carries such
+    /// messages.
     pub(crate) fn largest_message(&self) -> Option<Bytes> {
         each!(self, settings => settings.largest_message())
     }

@@ -3,7 +3,7 @@
 use acklab_base::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The monotonic clock, whose zero is the start of the run. It is read several times for each
+/// The monotonic clock with its zero at the start of the run. It is read several times for each
 /// packet.
 #[derive(Clone, Copy, Debug)]
 pub struct WallClock {
@@ -11,7 +11,8 @@ pub struct WallClock {
     start: u64,
 }
 
-/// Returns a clock of the system in nanoseconds, which are enough for 584 years after its zero.
+/// Returns a clock of the system in nanoseconds. 64 bits suffice for 584 years after the clock's
+/// zero.
 #[inline]
 pub(crate) fn nanos(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
@@ -25,7 +26,7 @@ impl WallClock {
         Self::start_in(Duration::ZERO)
     }
 
-    /// Creates a clock that starts after `lead`, and shows zero until then.
+    /// Creates a clock that starts after `lead`. Before that, the clock shows zero.
     #[must_use]
     pub fn start_in(lead: Duration) -> Self {
         Self { start: nanos(ClockId::Monotonic) + lead.as_nanos() }

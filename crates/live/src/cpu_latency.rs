@@ -6,16 +6,16 @@ use std::os::fd::OwnedFd;
 
 /// The CPU latency quality of service of the kernel (Documentation/power/pm_qos_interface.rst).
 const DEVICE: &str = "/dev/cpu_dma_latency";
-/// The requested wake-up latency in microseconds. With zero, idle processors poll, as for
+/// The requested wake-up latency in microseconds. With zero, idle processors poll, as with
 /// `cyclictest` and the real-time profiles of `tuned`.
 const NONE: i32 = 0;
 
 /// A request to the kernel that no processor halts while it is idle. The request ends when this
-/// value is dropped or the process ends, however it ends.
+/// value is dropped, or when the process ends in any manner.
 ///
 /// A halted processor takes time to wake, above all in a virtual machine, because its host must
-/// schedule it again. A processor that polls runs the thread of an expired timer at once, but uses
-/// the power of a busy processor.
+/// schedule it again. A processor that polls runs the thread of an expired timer immediately, but
+/// uses the power of a busy processor.
 #[derive(Debug)]
 pub struct AwakeProcessors {
     /// The kernel withdraws the request when the last descriptor is closed.

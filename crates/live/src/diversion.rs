@@ -2,13 +2,13 @@
 //!
 //! The kernel forwards, by a bridge or by its routes. A classifier at the exit of the second device
 //! redirects frames that arrived at the first device to a TAP device of this process. A ring
-//! collects the frames from there. Other frames pass: those of the host itself or of other devices,
-//! and protocols other than IPv4 and IPv6. Frames reach the ring as they would leave the device,
-//! routed, and with the header of the next hop. The kernel has cut segments of offloads into
-//! packets and has computed their checksums, because the TAP device has no offloads.
+//! collects the frames from there. Other frames pass unchanged: frames of the host itself or of
+//! other devices, and frames of protocols other than IPv4 and IPv6. Frames in the ring are already
+//! routed and have the header of the next hop. Because the TAP device has no offloads, the kernel
+//! has already cut large segments into packets and computed their checksums.
 //!
-//! All of this is bound to descriptors: the kernel removes the classifier and the device with the
-//! last descriptor, however the process ends. The classifier also lets traffic pass if the process
+//! The classifier and the device are bound to descriptors. The kernel removes them with the last
+//! descriptor, even if the process is killed. The classifier also lets traffic pass if the process
 //! has not [prolonged](Diversion::prolong) the diversion in time.
 
 use crate::clock::nanos;
@@ -30,8 +30,8 @@ const TAG: usize = 4;
 /// The offset of the tag: behind the two addresses.
 const TAG_AT: usize = 12;
 
-/// The octets of a ring. They hold about 4,000 frames of 1500 octets: the arrivals of 13 ms at
-/// 300,000 packets per second.
+/// The size of a ring in octets. It has room for about 4,000 frames of 1500 octets: the arrivals of
+/// 13 ms at 300,000 packets per second.
 const RING: usize = 8 << 20;
 /// The octets of a block of a ring. No frame is larger.
 const BLOCK: usize = 1 << 17;
@@ -43,7 +43,7 @@ const BEFORE_FRAME: usize = 96;
 mod word {
     /// The time until which frames are diverted, in nanoseconds of the monotonic clock.
     pub(super) const UNTIL: usize = 0;
-    /// The packets that passed because this time was over.
+    /// The number of packets that passed because this time had passed.
     pub(super) const PASSED: usize = 1;
     pub(super) const COUNT: usize = 2;
 }
@@ -75,7 +75,7 @@ pub enum Error {
     Exit(io::Error),
 }
 
-/// How frames come from the kernel to this process.
+/// The method by which frames reach this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// A packet socket with a ring in shared memory (`TPACKET_V2`).
@@ -101,8 +101,8 @@ pub type LinkHeader = ArrayVec<u8, { ETHERNET + TAG }>;
 /// The traffic from one device to another, diverted to this process.
 #[derive(Debug)]
 pub struct Diversion {
-    // Fields are dropped in this order: the classifier goes first, so that nothing is redirected to
-    // a device that is gone.
+    // Fields are dropped in this order. The classifier is dropped first, so that no frame is
+    // redirected to a device that no longer exists.
     _classifier: OwnedFd,
     words: SharedWords,
     source: Source,
@@ -149,7 +149,7 @@ impl Diversion {
         }
     }
 
-    /// Diverts traffic for the time `during` from now on.
+    /// Diverts traffic for the time `during`, starting now.
     pub fn prolong(&self, during: Duration) {
         self.words.set(word::UNTIL, nanos(ClockId::Monotonic) + during.as_nanos());
     }
@@ -159,8 +159,8 @@ impl Diversion {
         self.words.set(word::UNTIL, 0);
     }
 
-    /// Returns `true` if frames are diverted now. After a stall of the process they may have passed
-    /// meanwhile.
+    /// Returns `true` if frames are diverted now. If the process has stalled, frames may have
+    /// passed meanwhile.
     #[must_use]
     pub fn is_in_force(&self) -> bool {
         nanos(ClockId::Monotonic) < self.words.get(word::UNTIL)
@@ -245,7 +245,7 @@ impl Source {
                 Err(_) => {}
             }
         }
-        // This method cannot distinguish what the host itself sends through the device.
+        // This method cannot distinguish frames that the host itself sends through the device.
         without_ipv6(tap.name()).map_err(Error::Configure)?;
         Ok(Self::Tap { tap, frame: Vec::with_capacity(ETHERNET + TAG + mtu as usize) })
     }

@@ -29,8 +29,8 @@ pub enum Outcome {
     Stopped,
 }
 
-/// The devices of a driver. A function that reads implements this trait, for devices that send by
-/// themselves.
+/// The devices of a driver. For devices that send without a flush, a function that reads implements
+/// this trait.
 pub trait Devices<W> {
     /// Reads a packet from the device with a number, and passes it at `now` to the machine behind
     /// the device. Returns this machine, or `None` if no packet waits.
@@ -58,9 +58,10 @@ impl<W, F: FnMut(&mut W, usize, Instant) -> io::Result<Option<MachineId>>> Devic
 /// Runs a world in real time.
 ///
 /// The world's time is exact. A machine whose deadline has passed is woken with the deadline as its
-/// time, not with the later time of the clock. So delays do not accumulate along a path. Packets
-/// enter the world at the time at which they are read, after all machines whose deadlines lie
-/// before. The driver sleeps between deadlines, unless it [wakes early](Self::wake_early_while).
+/// time, not with the later time of the clock. Delays therefore do not accumulate along a path.
+/// Packets enter the world at the time at which they are read, after all machines whose deadlines
+/// lie before. The driver sleeps between deadlines, unless it
+/// [wakes early](Self::wake_early_while).
 #[derive(Debug)]
 pub struct Driver {
     clock: WallClock,
@@ -90,10 +91,10 @@ impl Driver {
         Ok(Self { clock, agenda, epoll, devices: 0, now, next_call: now, wakes: 0, wake_latency, wakes_early })
     }
 
-    /// While `is_awake` is `true`, the driver sets its timers earlier than deadlines by the usual
-    /// latency of wake-ups. For the remaining microseconds, it polls its devices. Deliveries are
-    /// then less late by this latency. This costs nothing more if idle processors poll as well
-    /// ([`AwakeProcessors`](crate::AwakeProcessors)).
+    /// While `is_awake` is `true`, the driver sets its timers earlier than deadlines, by the usual
+    /// latency of wake-ups. For the remaining microseconds, it polls its devices. This reduces the
+    /// lateness of deliveries by the latency. There is no additional cost if idle processors also
+    /// poll ([`AwakeProcessors`](crate::AwakeProcessors)).
     pub fn wake_early_while(&mut self, is_awake: Arc<AtomicBool>) {
         self.wakes_early = is_awake;
     }
@@ -150,8 +151,9 @@ impl Driver {
         }
     }
 
-    /// Runs `world` ahead of the clock until no machine has a deadline, at most for the time
-    /// `most`. All packets arrive in their order, at once. The world must not be run afterwards.
+    /// Runs `world` ahead of the clock until no machine has a deadline, but at most for the time
+    /// `most`. All packets are delivered immediately, in their order. The world must not be run
+    /// afterwards.
     pub fn settle<W: World>(&mut self, world: &mut W, most: Duration) {
         let until = self.now.max(self.clock.now()) + most;
         self.catch_up(world, until, until);

@@ -6,8 +6,8 @@ use arrayvec::ArrayVec;
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, OwnedFd};
 
-/// The octets that may wait in a device, as the kernel counts them: a few hundred full packets, as
-/// in the queue of a network card.
+/// The maximum number of octets queued in a device, as the kernel counts them. It is a few hundred
+/// full packets, as in the queue of a network card.
 const BUFFER: i32 = 1 << 20;
 
 /// Sends frames through a device. The device needs no address, and the host itself does not receive
@@ -45,7 +45,7 @@ impl Exit {
                 .take(sys::packet::MAX_AT_ONCE)
                 .map(|(header, packet)| [IoSlice::new(header), IoSlice::new(packet)])
                 .collect();
-            // An error concerns the first frame; the frames behind it may pass.
+            // An error concerns only the first frame. The frames after it may be sent.
             let done = match sys::packet::send(self.socket.as_fd(), &frames) {
                 Ok(sent) => {
                     self.sent += sent as u64;

@@ -55,7 +55,7 @@ fn refused(what: &'static str) -> impl FnOnce(io::Error) -> Error {
 pub enum Kind {
     /// A bridge that existed before.
     Bridge,
-    /// A bridge of this process, or one that a killed process left behind.
+    /// A bridge of this process, or a bridge of an earlier process that was killed.
     OwnBridge,
     /// The routes of the host.
     Routes,
@@ -74,8 +74,8 @@ impl Kind {
 }
 
 /// The means of forwarding between two devices. Dropping this value removes a bridge that this
-/// process created. If the process is killed, the bridge stays, because traffic would stop without
-/// it. A later process adopts it.
+/// process created. If the process is killed, the bridge remains, because traffic would stop
+/// without it. A later process uses this bridge.
 pub struct Forwarding {
     netlink: Netlink,
     kind: Kind,
@@ -84,7 +84,7 @@ pub struct Forwarding {
 }
 
 impl Forwarding {
-    /// Finds what forwards between two devices, and creates a bridge if there is nothing.
+    /// Finds the means of forwarding between two devices. Creates a bridge if there is none.
     ///
     /// # Errors
     /// If a device is missing or down, or if the kernel refuses.

@@ -1,4 +1,4 @@
-//! Processes that end with this one, however it ends.
+//! Processes that end with this process, even if it is killed.
 
 use crate::namespace::Namespace;
 use crate::sys;
@@ -48,8 +48,8 @@ impl Household {
     /// # Errors
     /// If it cannot be started.
     pub fn start(&self, mut command: Command, namespace: &Namespace) -> io::Result<Child> {
-        // The thread itself enters the namespace, instead of the child between fork and exec. So
-        // the process need not be copied, which would delay the thread that carries packets.
+        // The thread itself enters the namespace, not the child between fork and exec. The process
+        // therefore need not be copied. Copying would delay the thread that carries packets.
         namespace.inside(|| command.spawn())
     }
 }
@@ -72,7 +72,7 @@ pub fn force_to_end(child: &Child) {
 
 fn signal(child: &Child, signal: Signal) {
     let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) else { return };
-    // A process that has ended cannot receive a signal, and need not.
+    // A process that has ended cannot receive a signal.
     if kill_process_group(pid, signal).is_err() {
         let _ = kill_process(pid, signal);
     }

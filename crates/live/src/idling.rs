@@ -1,5 +1,5 @@
-//! The behavior of idle processors while packets are carried: they stay awake, unless a hypervisor
-//! makes this worse than halting.
+//! The behavior of idle processors while packets are carried. They stay awake, unless a hypervisor
+//! then steals too much of their time.
 
 use crate::run_delay::Wait;
 use crate::steal::Steal;
@@ -11,8 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// The bound of the stolen time of a processor, as a share of a second. A thread of a program may
-/// wait as long for a processor.
+/// The maximum stolen time of a processor, as a share of a second. The limit equals the limit for
+/// the time that a thread of a program waits for a processor.
 pub const BOUND_OF_STEAL: f64 = 0.01;
 
 /// The requested behavior of idle processors.
@@ -25,7 +25,7 @@ pub enum IdleProcessors {
     Auto,
     /// Processors stay awake if the system allows it.
     Awake,
-    /// Processors halt, which saves power and makes packets later.
+    /// Processors halt. This saves power but delays packets.
     Halt,
 }
 
@@ -52,10 +52,10 @@ impl FromStr for IdleProcessors {
 pub enum Idling {
     /// Processors stay awake.
     Awake,
-    /// Processors may halt, as requested or because the system does not let this process keep them
-    /// awake.
+    /// Processors may halt: either this was requested, or the system does not permit this process
+    /// to keep them awake.
     MayHalt,
-    /// Processors stayed awake until this time, at which too much of their time had been stolen.
+    /// Processors stayed awake until this time. Then too much of their time had been stolen.
     MayHaltSince(Instant),
 }
 
@@ -97,10 +97,10 @@ struct Shared {
 struct State {
     request: Option<AwakeProcessors>,
     idling: Idling,
-    /// `true` if the request is withdrawn when too much time is stolen.
+    /// `true` if the request ends when too much time is stolen.
     gives_way: bool,
     steal: Option<Steal>,
-    /// When the window of measurement began.
+    /// When the measurement window began.
     from: Instant,
     /// The second of the window with the most stolen time.
     worst: Option<Wait>,
@@ -115,7 +115,7 @@ impl Wakefulness {
     /// statistics of a large machine. Call this before the calling thread has real-time priority.
     #[must_use]
     pub fn keep(wanted: IdleProcessors, clock: WallClock) -> Self {
-        // Without it, delays are larger, and they show in the lateness of deliveries.
+        // Without the request, delays are larger. The lateness of deliveries shows them.
         let request = if wanted == IdleProcessors::Halt { None } else { AwakeProcessors::request().ok() };
         let idling = if request.is_some() { Idling::Awake } else { Idling::MayHalt };
         let now = clock.now();
@@ -134,8 +134,8 @@ impl Wakefulness {
         let watched = Arc::clone(&shared);
         let watch = move || watched.watch(clock);
         let builder = Builder::new().name("steal".to_owned());
-        // Without a thread, the behavior does not change, and stolen time shows in the lateness of
-        // deliveries.
+        // Without a thread, the behavior does not change. The lateness of deliveries shows stolen
+        // time.
         let watcher = if is_known { builder.spawn(watch).ok() } else { None };
         Self { shared, clock, watcher }
     }
@@ -152,14 +152,13 @@ impl Wakefulness {
         self.shared.state().idling
     }
 
-    /// Opens the window of measurement at `now`. Time stolen earlier does not count.
+    /// Begins the measurement window at `now`. Time stolen earlier is ignored.
     pub fn open(&self, now: Instant) {
         let mut state = self.shared.state();
         (state.from, state.worst) = (now, None);
     }
 
-    /// Returns the second since the window of measurement began with the most stolen time, if it is
-    /// known.
+    /// Returns the second of the measurement window with the most stolen time, if known.
     #[must_use]
     pub fn worst_second(&self) -> Option<Wait> {
         let mut state = self.shared.state();

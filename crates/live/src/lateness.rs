@@ -67,16 +67,16 @@ impl Histogram {
 pub struct Second {
     /// The second, counted from the start of the run.
     pub number: u64,
-    /// The number of deliveries.
+    /// The number of deliveries in this second.
     pub deliveries: u64,
-    /// The median.
+    /// The median lateness.
     pub p50: Duration,
-    /// The 99th percentile.
+    /// The 99th percentile of lateness.
     pub p99: Duration,
     /// The lateness that 999 of 1000 deliveries do not exceed. It shows each stall that lasts
     /// longer than a millisecond.
     pub p999: Duration,
-    /// The longest.
+    /// The maximum lateness.
     pub max: Duration,
 }
 
@@ -90,9 +90,9 @@ pub struct Lateness {
     current: Histogram,
     longest_of_current: u64,
     second: u64,
-    /// The second with deliveries that has ended last.
+    /// The last complete second with deliveries.
     ended: Option<Second>,
-    /// The second that has ended with the largest 99.9th percentile.
+    /// The complete second with the largest 99.9th percentile.
     worst: Option<Second>,
 }
 

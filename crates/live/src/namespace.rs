@@ -7,7 +7,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The namespace of the calling thread. `/proc/self` would be that of the first thread.
+/// The path of the calling thread's namespace. `/proc/self` would be the namespace of the first
+/// thread.
 const OWN: &str = "/proc/thread-self/ns/net";
 
 /// The reason why a namespace cannot be created.
@@ -33,8 +34,8 @@ fn enter(namespace: BorrowedFd<'_>) -> io::Result<()> {
     Ok(move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?)
 }
 
-/// Moves the calling thread to a separate network namespace, for good. Root of a user namespace can
-/// return to this one from others, but not to that of the system.
+/// Moves the calling thread to a separate network namespace, permanently. Root of a user namespace
+/// can later return to this namespace, but not to the namespace of the system.
 ///
 /// # Errors
 /// If the process lacks the permission.

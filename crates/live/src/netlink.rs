@@ -82,10 +82,10 @@ impl Interface {
     }
 }
 
-/// The properties of a route that TCP uses. The kernel's defaults hold where there is no value.
+/// The properties of a route that TCP uses. For missing values, the kernel uses its defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// `true` if every segment is acknowledged at once.
+    /// `true` if every segment is acknowledged immediately.
     pub quick_ack: bool,
     /// The initial congestion window in segments.
     pub initial_window: Option<u32>,
@@ -389,7 +389,7 @@ impl Netlink {
         let initial_window = metrics.initial_window.map(RouteMetric::InitCwnd);
         let min_rto = metrics.min_rto_ms.map(RouteMetric::RtoMin);
         // The kernel applies a minimum timeout only if the route locks it (`tcp_rto_min`). iproute2
-        // locks it as well.
+        // also locks it.
         let lock = metrics.min_rto_ms.map(|_| RouteMetric::Lock(1 << RTAX_RTO_MIN));
         let values: Vec<RouteMetric> = [lock, quick_ack, initial_window, min_rto].into_iter().flatten().collect();
         if !values.is_empty() {
@@ -399,8 +399,8 @@ impl Netlink {
     }
 }
 
-/// Disables IPv6 on the device `name`. The host then neither sends through it by itself nor takes
-/// part in its network.
+/// Disables IPv6 on the device `name`. The host then sends no IPv6 packets of its own through the
+/// device and is no IPv6 node of its network.
 ///
 /// # Errors
 /// If the system refuses, as it does in most containers.

@@ -26,9 +26,9 @@ struct Burst {
 impl Outlet {
     /// Delivers a packet that was due at `due`.
     ///
-    /// Packets that are due at one device at the same time count as late as the first of them. The
-    /// host accepts them one after another. The time that it takes before it accepts the next one
-    /// is reported separately ([`longest_handover`](Self::longest_handover)).
+    /// For packets that are due at one device at the same time, the lateness of each is the
+    /// lateness of the first. The host accepts the packets one after another. The time that this
+    /// takes is reported separately ([`longest_handover`](Self::longest_handover)).
     #[inline]
     pub fn deliver(&mut self, device: usize, due: Instant, packet: &[u8]) {
         self.note(device, due);
@@ -57,8 +57,9 @@ impl<D> Outlet<D> {
         &mut self.devices
     }
 
-    /// Records that a packet that was due at `due` is delivered now at `place`. The place is a
-    /// device, or a host without one; such hosts are numbered after the devices.
+    /// Records that a packet that was due at `due` is delivered now at `place`. `place` is the
+    /// number of a device, or of a host without a device. Such hosts are numbered after the
+    /// devices.
     pub fn note(&mut self, place: usize, due: Instant) {
         let now = self.clock.now();
         let is_next = self.burst.is_some_and(|burst| burst.place == place && burst.due == due);

@@ -1,4 +1,4 @@
-//! The permission to create namespaces and devices: that of root, or that of a separate user
+//! The permission to create namespaces and devices: the permission of root, or of a separate user
 //! namespace.
 
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};

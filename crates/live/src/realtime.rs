@@ -11,8 +11,9 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 pub const CARRIER: i32 = 10;
 /// The priority of a thread that competes with the carrying thread, in order to measure its effect.
 pub const LOAD: i32 = 5;
-/// The priority of the thread of the built-in applications. It is the highest: if another thread
-/// interrupts this one while it holds the lock of a socket, arriving ACKs of this socket wait.
+/// The priority of the thread of the built-in applications. It is the highest. If another thread
+/// interrupted this thread while it holds the lock of a socket, arriving ACKs of this socket would
+/// wait.
 pub const APPLICATIONS: i32 = 11;
 
 /// Restricts the calling thread to the last of the processors that it may use. Returns `true` if
@@ -30,9 +31,9 @@ pub fn share_a_processor() -> bool {
 }
 
 /// Requests real-time priority and timers without slack for the calling thread. Returns `true` if
-/// it has the priority. Without the priority, packets are late whenever another process runs.
+/// the thread has real-time priority. Without it, packets are late whenever another process runs.
 pub fn enter(priority: i32) -> bool {
-    // Without it, delays are larger, and they show in the lateness of deliveries.
+    // Without this setting, delays are larger. The lateness of deliveries shows them.
     let _ = sys::set_timer_slack_to_least();
     sys::set_fifo(priority).is_ok()
 }
@@ -45,7 +46,7 @@ struct LockedMemory(());
 impl LockedMemory {
     /// Locks the memory in use now and later.
     fn lock() -> Self {
-        // Without it, delays are larger, and they show in the lateness of deliveries.
+        // Without locked memory, delays are larger. The lateness of deliveries shows them.
         let _ = rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT);
         Self(())
     }

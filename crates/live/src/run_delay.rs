@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The interval over which waiting is summed. Lateness is judged over the same interval.
+/// The interval over which waiting times are summed. Lateness is evaluated over the same interval.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The longest wait in an interval: of a thread for a processor, or of a virtual processor for one
-/// of its host.
+/// The longest wait in an interval: of a thread for a processor, or of a virtual processor for a
+/// processor of its host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wait {
     /// The beginning of the interval.
     pub began: Instant,
-    /// Its end.
+    /// The end of the interval.
     pub ended: Instant,
     /// The waiting time, as a share of the interval.
     pub share: f64,
@@ -43,7 +43,8 @@ struct Thread {
 }
 
 impl RunDelays {
-    /// Creates a record without threads. Threads that are sampled later count from their beginning.
+    /// Creates a record without threads. For a thread that is added later, the record includes its
+    /// whole waiting time.
     #[must_use]
     pub const fn new(now: Instant) -> Self {
         Self { began: now, threads: BTreeMap::new(), waits: Vec::new() }
@@ -81,7 +82,7 @@ impl RunDelays {
         self.pass(now);
     }
 
-    /// Records that time passes without threads to sample, because none is left.
+    /// Records that time passes without threads, because all have ended.
     pub fn pass(&mut self, now: Instant) {
         if now.since(self.began) >= INTERVAL {
             self.end_interval(now);
@@ -103,8 +104,8 @@ impl RunDelays {
     fn end_interval(&mut self, now: Instant) {
         let longest = self.threads.values().map(|thread| thread.now - thread.before).max();
         if let Some(longest) = longest {
-            // The last part of a second counts as a whole second, so that a single wait has little
-            // effect.
+            // The last part of a second is treated as a whole second, so that a single wait has
+            // little effect.
             let share = longest as f64 / now.since(self.began).max(INTERVAL).as_nanos() as f64;
             self.waits.push(Wait { began: self.began, ended: now, share });
         }

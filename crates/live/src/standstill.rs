@@ -10,9 +10,9 @@ const SHORTEST: Duration = Duration::from_micros(100);
 /// firmware, or interrupts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standstill {
-    /// The longest time.
+    /// The duration of the longest standstill.
     pub longest: Duration,
-    /// The sum of all times of 100 us and more.
+    /// The total duration of all standstills of 100 us and more.
     pub total: Duration,
 }
 

@@ -1,8 +1,8 @@
 //! The processor time that the hypervisor steals from a virtual machine.
 //!
 //! For each processor, the kernel counts the time in which it could have run but its host ran
-//! something else (`steal` in `/proc/stat`, proc(5)), in hundredths of a second. An idle processor
-//! does not count, unless it polls instead of halting.
+//! something else (`steal` in `/proc/stat`, proc(5)), in hundredths of a second. The time of an
+//! idle processor is not included, unless the processor polls instead of halting.
 
 use crate::run_delay::Wait;
 use acklab_base::{Duration, Instant};
@@ -52,7 +52,7 @@ impl Steal {
             .max()
             .unwrap_or(0);
         let taken = most as f64 / rustix::param::clock_ticks_per_second() as f64;
-        // The last part of a second counts as a whole second, so that a single tick has little
+        // The last part of a second is treated as a whole second, so that a single tick has little
         // effect.
         let share = taken / now.since(self.began).max(Duration::from_secs(1)).as_secs_f64();
         let wait = Wait { began: self.began, ended: now, share };

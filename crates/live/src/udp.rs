@@ -34,7 +34,7 @@ pub struct UdpPort {
     state: UdpSocketState,
     buffers: [Vec<u8>; MESSAGES],
     metas: [RecvMeta; MESSAGES],
-    /// The number of buffers that were filled last.
+    /// The number of buffers that the last call filled.
     received: usize,
     /// `true` after the system has refused segmentation offload.
     is_plain: bool,
@@ -103,8 +103,8 @@ impl UdpPort {
                 Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) && batch.len() > size => {
                     self.is_plain = true;
                 }
-                // The path does not carry packets of this size, or the destination is missing: the
-                // datagrams count as lost.
+                // The path does not carry packets of this size, or the destination is missing. The
+                // datagrams are treated as lost.
                 Err(error) if is_loss(&error) => sent += batch.len(),
                 Err(error) => return Err(error),
             }
@@ -158,20 +158,20 @@ impl UdpPort {
 /// The result of a call of [`UdpPort::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// Nothing waited.
+    /// No datagram was queued.
     Nothing,
-    /// All waiting datagrams.
+    /// All queued datagrams were received.
     All,
-    /// One call's maximum, so more may wait.
+    /// The maximum of one call was received, so more datagrams may be queued.
     Some,
 }
 
 /// Datagrams that arrived together, one after the other in the same memory.
 #[derive(Debug)]
 pub struct Batch<'b> {
-    /// Their source.
+    /// The source of the datagrams.
     pub from: SocketAddr,
-    /// Their ECN field.
+    /// The ECN field of the datagrams.
     pub ecn: Ecn,
     /// Octets of each datagram except the last, which may be shorter.
     pub size: usize,

@@ -2,11 +2,11 @@
 
 use acklab_base::Duration;
 
-/// The number of wake-ups that are judged together: few, so that the first ones are soon enough,
-/// and enough for a quartile.
+/// The number of wake-ups that are evaluated together. It is small, so that the first result is
+/// early, but large enough for a quartile.
 const WINDOW: usize = 32;
-/// Longer latencies are not anticipated. A processor that takes longer has halted, but a thread
-/// that polls keeps it busy.
+/// The maximum latency that is anticipated. A processor with a longer latency has halted. A thread
+/// that polls keeps the processor busy, so that it does not halt.
 const LONGEST: Duration = Duration::from_micros(50);
 
 /// The latency of wake-ups by a timer.

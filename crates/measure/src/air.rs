@@ -10,7 +10,7 @@ use acklab_wifi::ppdu::{Frame, Outcome, Ppdu};
 pub struct AirMonitor<P> {
     rows: Option<Vec<Row>>,
     captures: Vec<AirCapture>,
-    /// PPDUs that have ended while an earlier one is still on the air.
+    /// PPDUs that have ended while an earlier PPDU is still on the air.
     waiting: Vec<Ppdu<P>>,
     failed: Option<Error>,
 }
@@ -36,12 +36,12 @@ impl<P> Default for AirMonitor<P> {
 }
 
 impl<P: Observed> AirMonitor<P> {
-    /// Keeps rows for the table from now on.
+    /// Stores rows for the table from now on.
     pub fn keep_rows(&mut self) {
         self.rows = Some(Vec::new());
     }
 
-    /// Records all PPDUs in `capture`, too.
+    /// Also records all PPDUs in `capture`.
     pub fn add(&mut self, capture: AirCapture) {
         self.captures.push(capture);
     }
@@ -56,8 +56,8 @@ impl<P: Observed> AirMonitor<P> {
         self.rows.as_deref().unwrap_or_default()
     }
 
-    /// Records PPDUs that have ended, in the order of their start. PPDUs that end later began at
-    /// `settled` or after it.
+    /// Records PPDUs that have ended, in the order of their start. PPDUs that end later start at
+    /// `settled` or later.
     pub(crate) fn record(&mut self, ppdus: impl Iterator<Item = Ppdu<P>>, settled: Instant) {
         self.waiting.extend(ppdus);
         self.waiting.sort_by_key(|ppdu| ppdu.at);

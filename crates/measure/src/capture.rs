@@ -3,17 +3,19 @@
 //!
 //! A file has one interface, named after its point; each point has its own file. Times have a
 //! resolution of nanoseconds, and the start of the run is 1970-01-01T00:00:00Z. Each node has one
-//! address, and each flow its own port ([`Endpoints::of_nodes`](acklab_wire::Endpoints::of_nodes));
-//! the file has the names of the nodes.
+//! address, and each flow has a separate port
+//! ([`Endpoints::of_nodes`](acklab_wire::Endpoints::of_nodes)). The file contains the names of the
+//! nodes.
 //!
-//! Payload is zeros, so [`Extent::Headers`] omits it except for the header of UDP's test traffic: a
-//! packet keeps its length field and its checksums, and takes at most 112 octets of the file.
-//! tshark reports that it then cannot verify the TCP and UDP checksums of packets with payload.
-//! Encrypted datagrams are written whole, after the TLS secrets of their connection in a Decryption
-//! Secrets Block, so that Wireshark decrypts them.
+//! Payload consists of zeros. [`Extent::Headers`] therefore omits it, except for the header of
+//! UDP's test traffic. A packet keeps its length field and its checksums, and takes at most 112
+//! octets of the file. tshark reports that it then cannot verify the TCP and UDP checksums of
+//! packets with payload. Encrypted datagrams are written completely. The TLS secrets of their
+//! connection are written before them in a Decryption Secrets Block, so that Wireshark can decrypt
+//! them.
 //!
-//! A real socket has no packet that could be recorded. [`Capture::record_datagram`] puts IP and UDP
-//! headers around the datagrams that it sends and receives.
+//! A real socket provides datagrams without IP and UDP headers. [`Capture::record_datagram`] adds
+//! these headers to recorded datagrams.
 //!
 //! The IPv4 identification of a packet is the number of earlier packets of its flow at this point.
 //! It distinguishes a retransmission from the original, but does not identify a packet across the
@@ -40,16 +42,16 @@ use std::sync::Arc;
 /// A datagram of a UDP socket, as the socket sends or receives it.
 #[derive(Clone, Copy, Debug)]
 pub struct SocketDatagram<'a> {
-    /// The socket that sends it.
+    /// The address of the sending socket.
     pub source: SocketAddr,
-    /// The socket that receives it.
+    /// The address of the receiving socket.
     pub destination: SocketAddr,
     /// The ECN field of its packet.
     pub ecn: Ecn,
     /// The octets that the socket sends or receives.
     pub payload: &'a [u8],
-    /// The TLS secrets that decrypt the payload, as far as they are known: lines in the format of
-    /// `SSLKEYLOGFILE` (RFC 9850).
+    /// The TLS secrets that decrypt the payload, if known: lines in the format of `SSLKEYLOGFILE`
+    /// (RFC 9850).
     pub secrets: Option<&'a Arc<str>>,
 }
 
@@ -91,7 +93,7 @@ pub struct Capture {
     extent: Extent,
     octets: Vec<u8>,
     identification: BTreeMap<FlowKey, u16>,
-    /// By source and destination, the next identification of datagrams of sockets.
+    /// The next IP identification of datagrams between two sockets, by source and destination.
     sockets: BTreeMap<[SocketAddr; 2], u16>,
 }
 
@@ -129,7 +131,8 @@ impl Capture {
         title: Option<&str>,
         extent: Extent,
     ) -> Result<Self, Error> {
-        // Datagrams of QUIC are written whole, and extension headers of IPv6 may have any length.
+        // Datagrams of QUIC are written completely, and extension headers of IPv6 may have any
+        // length.
         let interface = Interface { name: point, link_type, most_octets: u16::MAX.into() };
         Ok(Self {
             file: CaptureFile::create(path, title, &interface)?,

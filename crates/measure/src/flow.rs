@@ -5,7 +5,7 @@ use crate::relay::Relayed;
 use crate::snapshot::Snapshot;
 use acklab_base::{FlowKey, Instant};
 
-/// One end of a flow, as its measurement sees it.
+/// One end of a flow, with the methods that its measurement uses.
 pub trait End: Send {
     /// Returns the counters at `now`.
     fn snapshot(&self, now: Instant) -> Snapshot;
@@ -18,11 +18,11 @@ pub trait End: Send {
 pub struct Flow<E: ?Sized> {
     /// The sending and the receiving end.
     pub ends: [Box<E>; 2],
-    /// The probes of its measured directions.
+    /// The probes of the flow's measured directions.
     pub probes: Probes,
-    /// The keys of the forward and the reverse direction.
+    /// The flow keys of the forward and the reverse direction.
     pub keys: [FlowKey; 2],
-    /// The counters of both ends at the beginning of the window of measurement.
+    /// The counters of both ends at the beginning of the measurement window.
     before: [Snapshot; 2],
 }
 
@@ -46,7 +46,7 @@ impl<E: End + ?Sized> Flow<E> {
         self.probes.directions().zip(reasons)
     }
 
-    /// Begins the window of measurement.
+    /// Begins the measurement window.
     pub fn open(&mut self, now: Instant) {
         self.before = [self.ends[0].snapshot(now), self.ends[1].snapshot(now)];
         self.probes.forward.open(now, self.before[0].rtt_samples);
@@ -55,9 +55,9 @@ impl<E: End + ?Sized> Flow<E> {
         }
     }
 
-    /// Drops the directions without data since the window of measurement began, because the
-    /// directions with data of an observed connection are not known in advance. If only the reverse
-    /// direction remains, it becomes the forward one. Returns which of the two have remained.
+    /// Drops directions that carried no data in the measurement window. For an observed connection,
+    /// the directions with data are not known in advance. If only the reverse direction remains, it
+    /// becomes the forward direction. Returns `true` for each of the two directions that remains.
     pub fn drop_silent(&mut self, now: Instant) -> [bool; 2] {
         let has_received = |end: usize| self.ends[end].snapshot(now).received > self.before[end].received;
         let remain = [has_received(1), self.probes.reverse.is_some() && has_received(0)];
@@ -75,7 +75,7 @@ impl<E: End + ?Sized> Flow<E> {
         remain
     }
 
-    /// Ends the window of measurement, and returns the counts of both ends in it.
+    /// Ends the measurement window. Returns the counts of both ends in the window.
     pub(crate) fn close(&mut self, until: Instant) -> [Snapshot; 2] {
         self.probes.close(until);
         [0, 1].map(|end| self.ends[end].snapshot(until).since(&self.before[end]))
@@ -93,8 +93,8 @@ pub trait Measured {
     /// Returns all flows.
     fn flows_mut(&mut self) -> &mut [Flow<Self::End>];
 
-    /// Returns the probes of all measured directions: of each flow the forward direction, then the
-    /// reverse one if it carries data.
+    /// Returns the probes of all measured directions. For each flow, returns the forward direction,
+    /// then the reverse direction if it carries data.
     fn directions<'a>(&'a self) -> impl Iterator<Item = &'a FlowProbe>
     where
         Self::End: 'a,
@@ -102,12 +102,12 @@ pub trait Measured {
         self.flows().iter().flat_map(|flow| flow.probes.directions())
     }
 
-    /// Begins the window of measurement.
+    /// Begins the measurement window.
     fn open(&mut self, now: Instant) {
         self.flows_mut().iter_mut().for_each(|flow| flow.open(now));
     }
 
-    /// Ends the window of measurement of the proxies, and returns their measurements.
+    /// Ends the measurement window of the proxies. Returns their measurements.
     fn close_relays(&mut self, _until: Instant) -> Vec<Relayed> {
         Vec::new()
     }

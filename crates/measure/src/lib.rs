@@ -1,9 +1,9 @@
 //! Measures endpoints, links and cells.
 //!
-//! Probes use an endpoint through its contract in `acklab-base`, and do not depend on a transport.
-//! So the tables of a simulated, an emulated and a deployed connection have the same columns with
-//! the same meaning. This crate has no scenario, no clock and no socket: the caller that drives the
-//! endpoints passes the time.
+//! Probes use an endpoint only through its contract in `acklab-base`, and do not depend on a
+//! transport. The tables of a simulated, an emulated and a deployed connection therefore have the
+//! same columns with the same meaning. This crate contains no scenario, no clock and no socket. The
+//! caller that drives the endpoints passes the time.
 //!
 //! In the order of reading:
 //!

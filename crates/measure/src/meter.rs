@@ -16,7 +16,7 @@ pub enum Role {
     /// The endpoint is the end at `from` of a flow with data in both directions. Both directions
     /// are measured.
     AtFrom,
-    /// The endpoint is the end at `to` of such a flow.
+    /// The endpoint is the end at `to` of a flow with data in both directions.
     AtTo,
 }
 
@@ -32,11 +32,11 @@ impl Role {
     }
 }
 
-/// Facts about a packet before the endpoint accepts it: see [`EndpointMeter::arriving`].
+/// Facts about a packet that the endpoint has not accepted yet: see [`EndpointMeter::arriving`].
 #[derive(Clone, Copy, Debug)]
 pub struct Arriving {
     content: Content,
-    /// Octets that arrived earlier.
+    /// The number of octets that arrived earlier.
     received: u64,
 }
 
@@ -64,7 +64,7 @@ impl EndpointMeter {
         Self { role, sent_bytes: Bytes(0), log: None }
     }
 
-    /// Writes `log` from now on.
+    /// Writes the log `log` from now on.
     pub fn keep_log(&mut self, mut log: Log, endpoint: &mut impl Endpoint) {
         log.prepare(endpoint);
         self.log = Some(Box::new(log));
@@ -131,8 +131,9 @@ impl EndpointMeter {
         self.update_log(now, endpoint);
     }
 
-    /// Handles an arrival of a flow with data in both directions: the payload of a packet belongs
-    /// to the direction of the peer's data, its acknowledgment to the direction of this end's data.
+    /// Handles an arriving packet of a flow with data in both directions. The payload belongs to
+    /// the direction of the peer's data. The acknowledgment belongs to the direction of this end's
+    /// data.
     #[inline(never)]
     fn arrived_both_ways<E: Endpoint>(
         &self,
@@ -158,7 +159,7 @@ impl EndpointMeter {
     }
 
     /// Records that the endpoint was woken, and that its application has run. `has_reader` is
-    /// `true` if the application reads by itself, and does not get all data on arrival.
+    /// `true` if the application does not get all data on arrival, but reads on its own.
     #[inline]
     pub fn woken(&mut self, now: Instant, has_reader: bool, endpoint: &mut impl Endpoint, probes: &mut Probes) {
         match (self.role, has_reader) {
@@ -202,7 +203,7 @@ impl EndpointMeter {
         if self.role != Role::Receiver {
             self.role.sent(probes).limited(now, endpoint.limiting_factor(now));
         }
-        // A departing packet may be an event, such as a tail loss probe.
+        // Sending a packet may be an event, such as a tail loss probe.
         self.take_events(now, endpoint, probes);
     }
 
@@ -215,8 +216,8 @@ impl EndpointMeter {
         }
     }
 
-    /// Passes the events of the endpoint on: decisions of the ACK policy concern the received data,
-    /// all others the sent data.
+    /// Passes the endpoint's events to the probes. Decisions of the ACK policy belong to the
+    /// received data, all other events to the sent data.
     #[inline]
     fn take_events(&mut self, now: Instant, endpoint: &mut impl Endpoint, probes: &mut Probes) {
         while let Some(event) = endpoint.take_event() {

@@ -6,7 +6,7 @@
 use crate::table::Table;
 use serde::Serialize;
 
-/// Which values of a metric are better.
+/// The direction in which values of a metric improve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -14,11 +14,11 @@ pub enum Better {
     More,
     /// A smaller value is better.
     Less,
-    /// Depends on the question, or the column is a name.
+    /// Neither. The column is a name, or the better value depends on the question.
     Neither,
 }
 
-/// The rows of a table. A marker type, since the row type has a lifetime.
+/// The rows of a table. This is a marker type, because the row type has a lifetime.
 pub(crate) trait Rows {
     type Row<'a>;
 }
@@ -47,7 +47,7 @@ pub(crate) const fn text<R: Rows>(
     Metric { name, unit: "", better: Better::Neither, meaning, measure: Measure::Text(of) }
 }
 
-/// Returns a column of numbers. A value without meaning is null.
+/// Returns a column of numbers. A meaningless value is null.
 pub(crate) const fn number<R: Rows>(
     name: &'static str,
     unit: &'static str,
@@ -81,15 +81,15 @@ pub(crate) fn table<R: Rows>(name: &'static str, metrics: &[Metric<R>], rows: &[
 /// The description of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Description {
-    /// The table.
+    /// The name of the table.
     pub table: &'static str,
-    /// The column.
+    /// The name of the column.
     pub name: &'static str,
-    /// The unit of its values; empty for names and for ratios.
+    /// The unit of the values. Empty for names and for ratios.
     pub unit: &'static str,
-    /// Which values are better.
+    /// The direction in which values improve.
     pub better: Better,
-    /// The definition of its values.
+    /// The definition of the values.
     pub meaning: &'static str,
 }
 

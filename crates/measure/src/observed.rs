@@ -7,10 +7,11 @@ use acklab_wire::pdu::EncodeError;
 use pcap_file::DataLink;
 use std::sync::Arc;
 
-/// A packet that probes and captures can read: one of a simulation, or one of a real host.
+/// A packet that probes and captures can read: a packet of a simulation, or a packet of a real
+/// host.
 pub trait Observed: acklab_wifi::Packet {
-    /// Returns the link type of captures of a network with this version of IP, which defines the
-    /// first header of a packet.
+    /// Returns the link type of captures of a network with this version of IP. The link type
+    /// defines the first header of a packet.
     fn link_type(version: IpVersion) -> DataLink {
         match version {
             IpVersion::V4 => DataLink::IPV4,
@@ -18,15 +19,15 @@ pub trait Observed: acklab_wifi::Packet {
         }
     }
 
-    /// Returns the time that the content represents: for data the time of transmission, for an
-    /// acknowledgment the arrival of the newest data that it reports.
+    /// Returns the origin time of the content. For data, it is the time of transmission. For an
+    /// acknowledgment, it is the arrival time of the newest data that it reports.
     fn origin(&self) -> Instant;
 
-    /// Returns the bytes of payload at the end of the packet, which a capture may omit.
+    /// Returns the number of payload bytes at the end of the packet. A capture may omit them.
     fn payload(&self) -> u32;
 
-    /// Returns the TLS secrets that decrypt the packet, if it is encrypted and they are known (see
-    /// [`Pdu::secrets`](acklab_wire::Pdu::secrets)).
+    /// Returns the TLS secrets that decrypt the packet, if the packet is encrypted and the secrets
+    /// are known (see [`Pdu::secrets`](acklab_wire::Pdu::secrets)).
     fn secrets(&self) -> Option<&Arc<str>> {
         None
     }
@@ -35,17 +36,17 @@ pub trait Observed: acklab_wifi::Packet {
     /// identification gets `identification`.
     ///
     /// # Errors
-    /// If the packet does not fit an IP packet; `octets` is then empty.
+    /// If the content does not fit into an IP packet. `octets` is then empty.
     fn encode(&self, identification: u16, extent: Extent, octets: &mut Vec<u8>) -> Result<(), EncodeError>;
 }
 
 /// Facts about an arriving packet, for a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The length of the IP packet, headers included.
+    /// The length of the IP packet, including headers.
     pub wire_len: Bytes,
-    /// The time that the content represents, by the clock of the receiver, as [`Observed::origin`]
-    /// defines it. `None` if the ends do not share a clock: one-way delays are then unknown.
+    /// The origin time of the content, by the receiver's clock, as [`Observed::origin`] defines it.
+    /// `None` if the two ends do not share a clock. One-way delays are then unknown.
     pub origin: Option<Instant>,
 }
 

@@ -26,16 +26,16 @@ pub struct Observers<P> {
     captures: Vec<Capture>,
     /// Capture points, each with the index of the capture that records it.
     points: Vec<(CapturePoint, usize)>,
-    /// The first failure of a capture. After it, nothing more is recorded.
+    /// The first failure of a capture. Afterwards, nothing is recorded.
     failed: Option<Error>,
-    /// By cell, the monitor of its air.
+    /// The monitor of the air, by cell.
     pub(crate) air: Vec<AirMonitor<P>>,
-    /// By flow, the packets that queues have dropped, if a series needs them.
+    /// The number of packets that queues have dropped, by flow. `None` if no series needs it.
     drops: Option<FlowTable<u64>>,
 }
 
 impl<P: Observed> Observers<P> {
-    /// Observers without captures of packets, and with a monitor for each cell.
+    /// Creates observers with a monitor for each cell, and without captures of packets.
     #[must_use]
     pub fn new(air: Vec<AirMonitor<P>>) -> Self {
         Self { air, captures: Vec::new(), points: Vec::new(), failed: None, drops: Some(FlowTable::new()) }
@@ -54,15 +54,15 @@ impl<P: Observed> Observers<P> {
         &self.air
     }
 
-    /// Returns the number of this flow's packets that queues have dropped in the window of
-    /// measurement.
+    /// Returns the number of this flow's packets that queues have dropped in the measurement
+    /// window.
     #[must_use]
     pub fn drops(&self, flow: FlowKey) -> u64 {
         self.drops.as_ref().and_then(|drops| drops.get(flow)).copied().unwrap_or_default()
     }
 
-    /// Stops counting the drops of flows. If new flows come without end, the counts would grow
-    /// without bound.
+    /// Stops counting the drops of flows. If new flows were added without end, the counts would
+    /// grow without bound.
     pub fn ignore_drops(&mut self) {
         self.drops = None;
     }
@@ -85,7 +85,7 @@ impl<P: Observed> Observers<P> {
         self.captures.drain(..).try_for_each(Capture::finish)
     }
 
-    /// Records a packet. This runs rarely, since few runs record packets.
+    /// Records a packet. This function is rarely called, because few runs record packets.
     #[cold]
     fn record(&mut self, passed: CapturePoint, now: Instant, packet: &P) {
         for (point, capture) in &self.points {

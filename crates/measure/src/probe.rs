@@ -19,7 +19,8 @@ use delay::ApplicationDelay;
 pub(crate) use limits::Limits;
 use throughput::Throughput;
 
-/// Gain of the moving average of inter-departure times: that of the smoothed RTT in RFC 6298.
+/// Gain of the moving average of inter-departure times. It equals the gain of the smoothed RTT in
+/// RFC 6298.
 const IDT_GAIN: f64 = 1.0 / 8.0;
 
 /// Series over time. Series that are not recorded are `None`.
@@ -35,7 +36,7 @@ pub struct Records {
 }
 
 impl Records {
-    /// Records of the series of one direction among `series`.
+    /// Returns records for the series of one direction that are in `series`.
     #[must_use]
     pub fn of(series: &[Series]) -> Self {
         let is_requested = |one| series.contains(&one);
@@ -49,8 +50,8 @@ impl Records {
         }
     }
 
-    /// Returns the same probe, whose operating points are recorded by [`FlowProbe::sample`], not at
-    /// each ACK.
+    /// Returns the same probe, changed so that operating points are recorded by
+    /// [`FlowProbe::sample`], not at each ACK.
     #[must_use]
     pub fn sampled(self) -> Self {
         Self { are_sampled: true, ..self }
@@ -71,7 +72,7 @@ impl Records {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decision {
     pub(crate) when: AckTime,
-    /// The index of the reason among those of the endpoint's acknowledgments.
+    /// The index of the reason in the list of the endpoint's reasons for acknowledgments.
     pub(crate) reason: usize,
     pub(crate) unacknowledged: u64,
 }
@@ -94,7 +95,7 @@ pub(crate) struct PacketRecord {
     pub(crate) offset: u64,
 }
 
-/// What happens to a packet.
+/// The event of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketKind {
     Sent,
@@ -129,19 +130,20 @@ impl Probes {
         [Some(&self.forward), self.reverse.as_deref()].into_iter().flatten()
     }
 
-    /// Returns the probe of the data that an end sends: 0 is the end at which the flow begins.
-    /// `None` if these data are not measured.
+    /// Returns the probe of the data that end `end` sends. End 0 is the end at which the flow
+    /// begins. Returns `None` if these data are not measured.
     pub fn sent_by(&mut self, end: u8) -> Option<&mut FlowProbe> {
         if end == 0 { Some(&mut self.forward) } else { self.reverse.as_deref_mut() }
     }
 
-    /// Returns the probe of the data that an end receives. `None` if these data are not measured.
+    /// Returns the probe of the data that end `end` receives. Returns `None` if these data are not
+    /// measured.
     pub fn received_by(&mut self, end: u8) -> Option<&mut FlowProbe> {
         self.sent_by(1 - end)
     }
 
-    /// Returns the probe of the data that an end sends. If these data are not measured, returns
-    /// that of the data that it receives.
+    /// Returns the probe of the data that end `end` sends. If these data are not measured, returns
+    /// the probe of the data that it receives.
     #[inline]
     pub fn of(&mut self, end: u8) -> &mut FlowProbe {
         match (end, &mut self.reverse) {
@@ -150,7 +152,7 @@ impl Probes {
         }
     }
 
-    /// Ends the window of measurement.
+    /// Ends the measurement window.
     pub(crate) fn close(&mut self, until: Instant) {
         self.forward.close(until);
         if let Some(reverse) = &mut self.reverse {
@@ -159,8 +161,8 @@ impl Probes {
     }
 }
 
-/// The measurements of one direction in the window: congestion window and data in flight in octets,
-/// times in nanoseconds.
+/// The measurements of one direction in the measurement window. Congestion window and data in
+/// flight are in octets, times in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct FlowProbe {
     mss: f64,
@@ -170,7 +172,7 @@ pub struct FlowProbe {
     pub(crate) idt_ewma: OverTime,
     pub(crate) rtt: Mean,
     pub(crate) min_rtt: Option<Duration>,
-    /// Octets that have arrived, but that the application has not read.
+    /// The number of octets that have arrived, but that the application has not read.
     pub(crate) blocked: OverTime,
     pub(crate) feedback_age: Mean,
     pub(crate) one_way_delay: Mean,
@@ -197,11 +199,11 @@ pub struct FlowProbe {
     /// The offset up to which the receiver's application has read.
     delivered: u64,
     rtt_samples: u64,
-    /// The highest offset sent. Data beyond it are new, and data below it are retransmissions.
+    /// The highest sent offset. Data above it are new, and data below it are retransmissions.
     sent: u64,
     last_departure: Option<Instant>,
     idt: Option<f64>,
-    /// `true` if this probe measures the receiver as well.
+    /// `true` if this probe also measures the receiver.
     sees_receiver: bool,
     pub(crate) records: Records,
 }
@@ -245,7 +247,7 @@ impl FlowProbe {
         }
     }
 
-    /// Returns the same probe, for data whose receiver is measured elsewhere. Throughput and the
+    /// Returns the same probe for data whose receiver is measured elsewhere. The throughput and the
     /// delays between the applications remain unknown.
     #[must_use]
     pub fn without_receiver(mut self) -> Self {
@@ -254,8 +256,8 @@ impl FlowProbe {
         self
     }
 
-    /// Begins the window of measurement: discards the measurements so far, but keeps the current
-    /// state. `rtt_samples` is the number of RTT samples before the window.
+    /// Begins the measurement window. Discards earlier measurements, but keeps the current state.
+    /// `rtt_samples` is the number of RTT samples before the window.
     pub fn open(&mut self, now: Instant, rtt_samples: u64) {
         let mut fresh =
             Self::new(self.mss as u64, self.throughput.bin(), self.bursts.gap(), std::mem::take(&mut self.records));
@@ -276,7 +278,7 @@ impl FlowProbe {
         *self = fresh;
     }
 
-    /// Ends the window of measurement.
+    /// Ends the measurement window.
     pub fn close(&mut self, until: Instant) {
         self.bursts.finish();
         for quantity in [&mut self.cwnd, &mut self.in_flight, &mut self.srtt, &mut self.idt_ewma, &mut self.blocked] {
@@ -289,7 +291,8 @@ impl FlowProbe {
         }
     }
 
-    /// Records that the sender sends a packet with `payload` octets of data from `offset` on.
+    /// Records that the sender sends a packet with `payload` octets of data, beginning at stream
+    /// offset `offset`.
     #[inline(always)]
     pub fn data_departs(&mut self, now: Instant, offset: u64, payload: u32, sender: &Vitals) {
         if let Some(in_flight) = sender.in_flight {
@@ -313,7 +316,7 @@ impl FlowProbe {
         self.last_departure = Some(now);
     }
 
-    /// Returns `true` if this probe measures the receiver as well.
+    /// Returns `true` if this probe also measures the receiver.
     pub(crate) const fn sees_receiver(&self) -> bool {
         self.sees_receiver
     }
@@ -341,8 +344,8 @@ impl FlowProbe {
         self.acknowledged(now, sender);
     }
 
-    /// Records that the sender has received an acknowledgment, as a pure ACK or with data of the
-    /// other direction.
+    /// Records that the sender has received an acknowledgment, in a pure ACK or together with data
+    /// of the other direction.
     #[inline(always)]
     pub fn acknowledged(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
@@ -370,7 +373,7 @@ impl FlowProbe {
         self.record_packet(now, PacketKind::Acked, sender.acknowledged);
     }
 
-    /// Samples the state of the sender, independent of events since the last sample.
+    /// Samples the state of the sender, whether or not an event has occurred since the last sample.
     pub fn sample(&mut self, now: Instant, sender: &Vitals) {
         if let Some(cwnd) = sender.window {
             self.cwnd.set(now, real(cwnd));
@@ -395,7 +398,7 @@ impl FlowProbe {
         }
     }
 
-    /// Records that the sender has nothing more to send now. `factor` holds back the next bytes;
+    /// Records that the sender has no more data to send now. `factor` limits the next bytes. It is
     /// `None` if the sender does not report the cause.
     #[inline]
     pub fn limited(&mut self, now: Instant, factor: Option<LimitingFactor>) {
@@ -405,7 +408,7 @@ impl FlowProbe {
     }
 
     /// Records that the receiver has received a data packet with `fresh` new octets. `origin` is
-    /// the time of sending, if it is known. `offset` returns the stream offset of the packet.
+    /// the time of sending, if known. `offset` returns the stream offset of the packet.
     #[inline(always)]
     pub fn data_arrived(
         &mut self,
@@ -451,7 +454,7 @@ impl FlowProbe {
 
     #[inline]
     fn set_blocked(&mut self, now: Instant, octets: u64) {
-        // Without losses, nothing is ever blocked.
+        // Without losses, no data are ever blocked.
         if octets > 0 || !self.blocked.is_zero() {
             self.blocked.set(now, real(octets));
         }
@@ -467,7 +470,7 @@ impl FlowProbe {
                 self.finished.get_or_insert(now);
             }
             Event::Closed { reason, code } => _ = self.closed.get_or_insert((now, reason, code)),
-            // These events are only for logs.
+            // These events are recorded only in logs.
             Event::PacketLost { .. } | Event::SegmentLost { .. } => return,
             _ => {}
         }

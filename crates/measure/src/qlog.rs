@@ -1,8 +1,8 @@
 //! Logs of endpoints in qlog: JSON text sequences (RFC 7464), for qvis and other tools for QUIC.
 //!
-//! Each end of a flow has its own file, which is written during the run. A log uses an endpoint
-//! through its [contract](Endpoint): packets describe themselves ([`Pdu::log_entries`]), and state
-//! and events are those that probes receive. Transports other than QUIC are mapped to its terms,
+//! Each end of a flow has a separate file, which is written during the run. A log uses an endpoint
+//! only through its [contract](Endpoint). Packets describe themselves ([`Pdu::log_entries`]). State
+//! and events are the same that probes receive. Other transports are mapped to the terms of QUIC:
 //! see [`frames`] and [`segments`].
 
 mod file;
@@ -30,15 +30,15 @@ use std::path::PathBuf;
 /// The folder and the version of the logs of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The folder, which exists.
+    /// The folder. It must exist.
     pub folder: PathBuf,
-    /// The version.
+    /// The qlog version.
     pub schema: Schema,
 }
 
 impl Options {
-    /// Returns the file of one end of the flow called `flow`. The suffix is that of JSON text
-    /// sequences in draft-ietf-quic-qlog-main-schema-13.
+    /// Returns the path of the file of one end of flow `flow`. The suffix is the suffix of JSON
+    /// text sequences in draft-ietf-quic-qlog-main-schema-13.
     #[must_use]
     pub fn path(&self, flow: &str, end: VantagePoint) -> PathBuf {
         self.folder.join(format!("{flow}_{}.sqlog", end.name()))
@@ -85,7 +85,7 @@ pub struct Log {
     is_closed: bool,
     /// The number of directions that carry data.
     directions: usize,
-    /// By direction and packet number space, the largest packet number.
+    /// The largest packet number, by direction and packet number space.
     largest: [[Option<u64>; 3]; 2],
     tack: frames::Tack,
     segments: Segments,
@@ -93,9 +93,9 @@ pub struct Log {
 }
 
 impl Log {
-    /// Creates the log of one end of the flow called `flow`. `addresses` are those of this end and
-    /// of its peer. The file is created with the first packet, so a transport without visible
-    /// packets has no file.
+    /// Creates the log of one end of flow `flow`. `addresses` are the addresses of this end and of
+    /// its peer. The file is created with the first packet, so a transport without visible packets
+    /// has no file.
     #[must_use]
     pub fn new(options: &Options, flow: &str, info: &TraceInfo<'_>, addresses: [SocketAddr; 2]) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Log {
         }
     }
 
-    /// Makes the endpoint report the events that the log needs.
+    /// Enables the endpoint's reports of the events that the log needs.
     pub fn prepare(&mut self, endpoint: &mut impl Endpoint) {
         endpoint.record_decisions();
         endpoint.record_losses();

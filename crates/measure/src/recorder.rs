@@ -1,5 +1,5 @@
 //! The measurement of one endpoint whose peer runs elsewhere, for instance of a real connection. It
-//! needs no network of ours and no scenario.
+//! needs neither a simulated network nor a scenario.
 
 use crate::meter::{EndpointMeter, Role};
 use crate::metric;
@@ -19,22 +19,23 @@ use acklab_wire::{IpVersion, Pdu};
 /// The options of a [`Recorder`].
 #[derive(Clone, Debug)]
 pub struct RecorderOptions {
-    /// The series to record. Those of links and cells have no rows here.
+    /// The series to record. Series of links and cells have no rows here.
     pub series: Vec<Series>,
-    /// The interval of samples of the operating point. Without it, each ACK records one.
+    /// The interval between samples of the operating point. If `None`, the operating point is
+    /// recorded at each ACK.
     pub sample_interval: Option<Duration>,
     /// The bin of the throughput series.
     pub bin: Duration,
-    /// ACKs that arrive closer together than this belong to one burst. The value is half the
-    /// transmission time of a full-sized packet on the slowest link (Mogul, SIGCOMM 1992, §3.2).
+    /// The maximum time between ACKs of one burst. It is half the transmission time of a full-sized
+    /// packet on the slowest link (Mogul, SIGCOMM 1992, §3.2).
     pub burst_gap: Duration,
-    /// The version of IP, whose header counts as overhead.
+    /// The version of IP. The IP header is part of the overhead.
     pub version: IpVersion,
 }
 
 impl Default for RecorderOptions {
-    /// Returns the defaults: no series, bins of 100 ms, and IPv4. The gap of bursts is that of 1500
-    /// octets at 100 Mbps.
+    /// Returns the defaults: no series, bins of 100 ms, and IPv4. The default gap of bursts
+    /// corresponds to 1500 octets at 100 Mbps.
     fn default() -> Self {
         Self {
             series: Vec::new(),
@@ -48,10 +49,9 @@ impl Default for RecorderOptions {
 
 /// The measurement of one endpoint of a connection.
 ///
-/// The recorder uses the endpoint only through its [contract](Endpoint). The data that the endpoint
-/// sends and those that it receives are two directions, each with a row in the flows table. Values
-/// that only the peer knows, such as the throughput of sent data and one-way delays, are null
-/// there.
+/// The recorder uses the endpoint only through its [contract](Endpoint). The sent data and the
+/// received data are two directions. Each has a row in the flows table. Values that are available
+/// only at the peer, such as the throughput of sent data and one-way delays, are null.
 ///
 /// # Order of calls
 ///
@@ -63,7 +63,7 @@ impl Default for RecorderOptions {
 /// 4. At [`deadline`](Self::deadline), [`sample`](Self::sample).
 #[derive(Debug)]
 pub struct Recorder {
-    /// The direction of the data sent, and that of the data received.
+    /// The direction of the sent data, and the direction of the received data.
     infos: [FlowInfo; 2],
     meter: EndpointMeter,
     probes: Probes,
@@ -71,13 +71,14 @@ pub struct Recorder {
     sample_interval: Option<Duration>,
     next_sample: Instant,
     version: IpVersion,
-    /// The beginning of the window of measurement, and the counters at it.
+    /// The beginning of the measurement window, and the counters at that time.
     begin: Instant,
     before: Snapshot,
 }
 
 impl Recorder {
-    /// Measures `endpoint` from `now` on. `sent` describes the direction of the data that it sends.
+    /// Measures `endpoint` from `now`. `sent` describes the direction of the data that the endpoint
+    /// sends.
     pub fn new(now: Instant, sent: FlowInfo, options: &RecorderOptions, endpoint: &mut impl Endpoint) -> Self {
         if options.series.contains(&Series::Decisions) {
             endpoint.record_decisions();
@@ -105,12 +106,12 @@ impl Recorder {
         recorder
     }
 
-    /// Writes `log` from now on.
+    /// Writes the log `log` from now on.
     pub fn keep_log(&mut self, log: Log, endpoint: &mut impl Endpoint) {
         self.meter.keep_log(log, endpoint);
     }
 
-    /// Begins a new window of measurement: counters, means and distributions count from `now` on.
+    /// Begins a new measurement window. Counters, means and distributions start again at `now`.
     /// Series continue.
     pub fn open(&mut self, now: Instant, endpoint: &impl Endpoint) {
         self.begin = now;
@@ -147,7 +148,7 @@ impl Recorder {
         self.meter.departs(now, pdu, self.wire_len(pdu), endpoint, &mut self.probes);
     }
 
-    /// Records that `endpoint` has nothing more to send now.
+    /// Records that `endpoint` has no more data to send now.
     pub fn rests(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         self.meter.rests(now, endpoint, &mut self.probes);
     }
@@ -166,7 +167,7 @@ impl Recorder {
     pub fn sample(&mut self, now: Instant, endpoint: &impl Endpoint) {
         let Some(interval) = self.sample_interval.filter(|_| now >= self.next_sample) else { return };
         self.probes.forward.sample(now, &endpoint.vitals());
-        // After a pause, one sample replaces all that were missed.
+        // After a pause, one sample replaces all missed samples.
         let missed = now.since(self.next_sample).as_nanos() / interval.as_nanos();
         self.next_sample += interval * (missed + 1);
     }
@@ -177,7 +178,7 @@ impl Recorder {
         (endpoint.vitals(), Snapshot::of(endpoint, self.meter.sent_bytes()).since(&self.before))
     }
 
-    /// Returns the tables of the series recorded since the last call and clears them, so that a
+    /// Returns the tables of the series recorded since the last call. Clears the records, so that a
     /// long connection need not store them. `endpoint` provides the names of the reasons for its
     /// decisions.
     pub fn take_series(&mut self, endpoint: &impl Endpoint) -> Vec<Table> {
@@ -205,8 +206,8 @@ impl Recorder {
         requested.filter_map(|series| series::table_of(series, &directions)).collect()
     }
 
-    /// Ends the measurement at `now`. Returns the tables `flows` and `acks` of the window, and
-    /// those of the series since they were last returned.
+    /// Ends the measurement at `now`. Returns the tables `flows` and `acks` of the window, and the
+    /// tables of series that were not returned yet.
     ///
     /// # Errors
     /// If the log cannot be written.

@@ -7,16 +7,17 @@ use crate::statistics::OverTime;
 /// The measurements of a proxy in the window.
 #[derive(Clone, Debug)]
 pub struct Relayed {
-    /// The counters of the end that receives from the connection before the proxy.
+    /// The counters of the proxy's end on the connection before the proxy.
     pub arriving: Snapshot,
-    /// The counters of the end that sends on the connection behind the proxy.
+    /// The counters of the proxy's end on the connection after the proxy.
     pub leaving: Snapshot,
     /// The probe of the connection before the proxy.
     pub arriving_probe: FlowProbe,
-    /// The probe of the connection behind the proxy.
+    /// The probe of the connection after the proxy.
     pub leaving_probe: FlowProbe,
-    /// Octets that have arrived, but are not yet acknowledged behind the proxy.
+    /// The number of octets that have arrived at the proxy, but that the receiver after it has not
+    /// acknowledged yet.
     pub held: OverTime,
-    /// The maximum of these octets.
+    /// The maximum number of these octets.
     pub most_held: u64,
 }

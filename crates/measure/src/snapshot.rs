@@ -9,7 +9,7 @@ use acklab_base::{CounterValue, Endpoint};
 pub struct Snapshot {
     /// Octets that the application has written.
     pub written: u64,
-    /// Octets that have arrived, in order or not, each counted once.
+    /// Octets that have arrived, in order or not. Each octet is counted once.
     pub received: u64,
     /// Octets that were delivered to the application.
     pub delivered: u64,
@@ -19,15 +19,15 @@ pub struct Snapshot {
     pub sent_bytes: u64,
     /// Counters and gauges: name, unit, value.
     pub counters: Vec<(&'static str, &'static str, CounterValue)>,
-    /// ACKs sent, by reason; without a reason if the endpoint does not report it.
+    /// ACKs sent, by reason. The reason is `None` if the endpoint does not report it.
     pub acknowledgments: Vec<(Option<String>, u64)>,
     /// The objects of a page, at the end that requests them.
     pub objects: Vec<Object>,
 }
 
 impl Snapshot {
-    /// Returns the counters of `endpoint`, whose packets had `sent_bytes` IP octets. The caller
-    /// adds those of its application.
+    /// Returns the counters of `endpoint`. `sent_bytes` is the number of IP octets of its packets.
+    /// The caller adds the counters of the application.
     #[must_use]
     pub fn of(endpoint: &impl Endpoint, sent_bytes: u64) -> Self {
         let vitals = endpoint.vitals();
@@ -66,7 +66,8 @@ impl Snapshot {
         since
     }
 
-    /// Returns the value of the counter `name`. `None` if the endpoint does not have it.
+    /// Returns the value of the counter `name`. Returns `None` if the endpoint does not have the
+    /// counter.
     #[must_use]
     pub fn count(&self, name: &str) -> Option<u64> {
         self.counters.iter().find_map(|(known, _, value)| match value {
@@ -75,8 +76,8 @@ impl Snapshot {
         })
     }
 
-    /// Returns the value of the gauge `name`. `None` if the endpoint does not have it or if it has
-    /// no value.
+    /// Returns the value of the gauge `name`. Returns `None` if the endpoint does not have the
+    /// gauge, or if the gauge has no value.
     #[must_use]
     pub fn gauge(&self, name: &str) -> Option<f64> {
         self.counters.iter().find_map(|(known, _, value)| match value {

@@ -1,9 +1,9 @@
-//! Statistics that are updated during a run. None of them stores its values.
+//! Statistics that are updated during a run. They do not store individual values.
 
 use acklab_base::{Duration, Instant};
 
-/// Returns `count` as a floating-point number. A signed integer is converted in one instruction, an
-/// unsigned one is not. No count here reaches 2⁶³.
+/// Returns `count` as a floating-point number. The conversion of a signed integer takes one
+/// instruction; that of an unsigned integer takes more. All counts here are below 2⁶³.
 #[inline]
 pub(crate) const fn real(count: u64) -> f64 {
     count as i64 as f64
@@ -35,7 +35,7 @@ impl Mean {
         self.count += count;
     }
 
-    /// Returns the mean. `None` if there was no value.
+    /// Returns the mean. Returns `None` if there was no value.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
@@ -62,13 +62,13 @@ impl Moments {
         self.values.add_zeros(count);
     }
 
-    /// Returns the mean. `None` if there was no value.
+    /// Returns the mean. Returns `None` if there was no value.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         self.values.mean()
     }
 
-    /// Returns the coefficient of variation: standard deviation over mean.
+    /// Returns the coefficient of variation: standard deviation divided by mean.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         let mean = self.mean()?;
@@ -77,13 +77,13 @@ impl Moments {
     }
 }
 
-/// The mean and the spread of a quantity over time, with each value weighted by its duration. The
-/// unit is that of the values, so that only the result needs a conversion.
+/// The mean and the spread of a quantity over time. Each value is weighted by its duration. Values
+/// are stored in their original unit, so that only the result needs a conversion.
 #[derive(Clone, Copy, Debug)]
 pub struct OverTime {
     value: f64,
-    /// The time of the last change, or [`Instant::FAR_FUTURE`] while there is no value, so that no
-    /// time counts.
+    /// The time of the last change. While there is no value, it is [`Instant::FAR_FUTURE`], so that
+    /// no time is added.
     since: Instant,
     nanos: f64,
     area: f64,
@@ -97,7 +97,7 @@ impl Default for OverTime {
 }
 
 impl OverTime {
-    /// Sets the value that holds from now on.
+    /// Sets the value from now on.
     #[inline]
     pub fn set(&mut self, now: Instant, value: f64) {
         self.hold(now);
@@ -117,10 +117,10 @@ impl OverTime {
         self.value > 0.0
     }
 
-    /// Adds the time since the last change, with the current value.
+    /// Adds the time since the last change to the weight of the current value.
     #[inline]
     fn hold(&mut self, now: Instant) {
-        // Many changes have the same time; no time passes between them.
+        // Many changes occur at the same time. No time passes between them.
         if self.since != now {
             let nanos = nanos(now.since(self.since));
             let area = nanos * self.value;
@@ -143,13 +143,13 @@ impl OverTime {
         Self { value: self.value, since, ..Self::default() }
     }
 
-    /// Returns the mean. `None` if the quantity never had a value.
+    /// Returns the mean. Returns `None` if the quantity never had a value.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.nanos > 0.0).then(|| self.area / self.nanos)
     }
 
-    /// Returns the coefficient of variation: standard deviation over mean.
+    /// Returns the coefficient of variation: standard deviation divided by mean.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         let mean = self.mean()?;
@@ -193,8 +193,8 @@ impl Distribution {
         least as f64 + ((1_u64 << shift) - 1) as f64 / 2.0
     }
 
-    /// Returns the smallest value that is not exceeded by this share of the series. `None` if there
-    /// was no value.
+    /// Returns the smallest value that is at least as large as this share of the series. Returns
+    /// `None` if there was no value.
     #[must_use]
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let mut left = (share * self.total as f64).ceil().max(1.0) as u64;
@@ -208,7 +208,7 @@ impl Distribution {
     }
 }
 
-/// Returns Jain's index of fairness: 1 if all shares are equal, 1/n if one flow has everything.
+/// Returns Jain's fairness index: 1 if all shares are equal, 1/n if one flow has everything.
 #[must_use]
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let (sum, squares) = shares.iter().fold((0.0, 0.0), |(sum, squares), share| (sum + share, squares + share * share));

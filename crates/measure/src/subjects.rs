@@ -1,8 +1,8 @@
 //! The subjects of measurements: names and known properties of flows, links, cells and proxies, for
 //! the tables.
 //!
-//! The code that assembles a network or opens a connection fills them in. An unknown property is
-//! `None`, and the columns that need it are null.
+//! The code that assembles a network or opens a connection sets these properties. An unknown
+//! property is `None`. The columns that depend on it are null.
 
 use acklab_base::{Duration, Instant};
 
@@ -13,8 +13,8 @@ pub struct Subjects {
     pub links: Vec<LinkInfo>,
     /// The Wi-Fi cells.
     pub cells: Vec<CellInfo>,
-    /// The flows by measured direction: each flow, followed by its reverse direction if that
-    /// carries data.
+    /// The flows, by measured direction. Each flow is followed by its reverse direction, if that
+    /// direction carries data.
     pub flows: Vec<FlowInfo>,
     /// The proxies on the paths of flows, by flow.
     pub peps: Vec<PepInfo>,
@@ -46,43 +46,45 @@ pub fn back_name(name: &str) -> String {
 /// One direction of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowInfo {
-    /// Its name.
+    /// The name of the flow.
     pub name: String,
-    /// The name of the flow of which this is a copy, if the flow has several copies.
+    /// The name of the flow before expansion, if this flow is one of several copies.
     pub group: Option<String>,
-    /// The node that sends its data.
+    /// The node that sends the data.
     pub from: String,
-    /// The node that receives its data.
+    /// The node that receives the data.
     pub to: String,
-    /// The octets that its application sends in total, if the application ends by itself.
+    /// The total number of octets that the application sends. `None` if the application does not
+    /// end by itself.
     pub total: Option<u64>,
-    /// The name of its model of traffic.
+    /// The name of the traffic model.
     pub traffic: String,
-    /// When its application starts.
+    /// When the application starts.
     pub start: Instant,
-    /// When its application stops. `None` if it does not stop by itself.
+    /// When the application stops. `None` if it does not stop by itself.
     pub stop: Option<Instant>,
-    /// The names of the parts of its transport.
+    /// The names of the transport and its parts.
     pub labels: TransportLabels,
-    /// Bytes of payload in a full-sized packet, the unit of windows in segments.
+    /// The payload of a full-sized packet in bytes. Windows in segments use this unit.
     pub payload: u64,
-    /// The slowest hop on the path of the data; the first of several equal ones.
+    /// The slowest hop on the path of the data. If several hops are equally slow, the first of
+    /// them.
     pub bottleneck: Option<Bottleneck>,
-    /// The slowest hop up to the first proxy on the path, that is, of the sender's own connection.
+    /// The slowest hop of the sender's connection, which ends at the first proxy.
     pub own_bottleneck: Option<Bottleneck>,
-    /// The slowest hop on the path of the ACKs that the sender receives, for packets without
-    /// payload.
+    /// The slowest hop, for packets without payload, on the path of the ACKs that the sender
+    /// receives.
     pub return_bottleneck: Option<Bottleneck>,
-    /// Propagation delay of the path in both directions, or of the path to the first proxy, whose
-    /// round trip the sender measures.
+    /// The propagation delay in both directions of the path, or of the path to the first proxy. The
+    /// sender measures the round-trip time of this path.
     pub base_rtt: Option<Duration>,
     /// Propagation delay of the path of the ACKs that the sender receives.
     pub base_return: Option<Duration>,
 }
 
 impl FlowInfo {
-    /// Returns the direction from `to` to `from`, with the properties that follow from this one.
-    /// Its path is not known.
+    /// Returns the direction from `to` to `from`, with the properties that are derived from this
+    /// direction. Its path is unknown.
     #[must_use]
     pub fn reverse(&self) -> Self {
         Self {
@@ -99,8 +101,8 @@ impl FlowInfo {
         }
     }
 
-    /// Returns the RTT at which the bottleneck is busy and packets wait only for their own
-    /// aggregate. `None` without a bottleneck.
+    /// Returns the RTT at which the bottleneck is busy and packets wait only for the completion of
+    /// their aggregate. Returns `None` without a bottleneck.
     #[must_use]
     pub fn empty_rtt(&self) -> Option<Duration> {
         Some(self.base_rtt? + self.bottleneck?.cycle)
@@ -127,37 +129,37 @@ pub enum Place {
 /// The slowest hop of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
-    /// Its place.
+    /// The link direction or cell of the hop.
     pub at: Place,
     /// The rate in bits per second: the mean rate of a link, or the capacity of a cell.
     pub rate: f64,
-    /// Octets of a full-sized packet there, link-layer overhead included.
+    /// The size of a full-sized packet at this hop in octets, including link-layer overhead.
     pub full_size: u64,
-    /// The mean cycle in which a cell fills an aggregate; zero for a link.
+    /// The mean duration of a cycle in which a cell fills an aggregate. Zero for a link.
     pub cycle: Duration,
 }
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub struct LinkInfo {
-    /// Its name.
+    /// The name of the direction.
     pub name: String,
-    /// The node at which it begins.
+    /// The node at which the direction begins.
     pub from: String,
-    /// The node at which it ends.
+    /// The node at which the direction ends.
     pub to: String,
-    /// `true` if its capacity is assigned on demand.
+    /// `true` if the capacity of the direction is assigned on demand.
     pub is_on_demand: bool,
 }
 
 /// A Wi-Fi cell.
 #[derive(Clone, Debug)]
 pub struct CellInfo {
-    /// Its name.
+    /// The name of the cell.
     pub name: String,
-    /// The names of its nodes, the access point first.
+    /// The names of the cell's nodes, the access point first.
     pub nodes: Vec<String>,
-    /// For each node, its capacity in bits per second for the full-sized packets that flows send
+    /// The capacity of each node in bits per second, for the full-sized packets that flows send
     /// from it.
     pub capacities: Vec<Option<f64>>,
 }
@@ -165,10 +167,10 @@ pub struct CellInfo {
 /// A performance enhancing proxy on the path of a flow.
 #[derive(Clone, Debug)]
 pub struct PepInfo {
-    /// The name of its node.
+    /// The name of the proxy's node.
     pub node: String,
     /// The index of the flow among the measured directions.
     pub flow: usize,
-    /// The congestion controller of its end toward the receiver.
+    /// The congestion controller of the proxy's end toward the receiver.
     pub controller: String,
 }

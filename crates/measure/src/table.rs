@@ -93,11 +93,11 @@ impl Table {
         Ok(())
     }
 
-    /// Converts the table to Arrow. The metadata of each field hold the unit under `unit`. Values
-    /// that could not be measured or have no meaning are null.
+    /// Converts the table to Arrow. The metadata of each field contain the unit under the key
+    /// `unit`. Values that could not be measured or are meaningless are null.
     ///
     /// # Errors
-    /// If the columns differ in length, which only a caller's own table can cause.
+    /// If the columns differ in length. This is possible only for a table that the caller built.
     pub fn into_arrow(self) -> Result<RecordBatch, ArrowError> {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.columns.into_iter().map(Column::into_arrow).unzip();
         RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)

@@ -1,4 +1,4 @@
-//! The tables of the measurements. Their columns have the names of CCperf's metrics: statistic,
+//! The tables of the measurements. The names of columns follow CCperf's metrics: statistic,
 //! quantity, layer.
 
 mod cells;
@@ -42,11 +42,11 @@ pub fn metrics() -> Vec<Description> {
     tables.concat()
 }
 
-/// Returns the tables of a network in a window of measurement that ends now, and the number of
-/// packets that its links and cells have delivered.
+/// Returns the tables of a network in a measurement window that ends now. Also returns the number
+/// of packets that the network's links and cells have delivered.
 ///
-/// `subjects` are the flows, links and cells in their order in the network. `series` are the series
-/// to return, which the probes and the network have recorded.
+/// `subjects` are the flows, links and cells in their order in the network. `series` are the
+/// recorded series to return.
 pub fn tables<P: Observed, H: Hosts<P> + Measured>(
     world: &mut World<P, H>,
     subjects: &Subjects,
@@ -123,8 +123,8 @@ pub fn tables<P: Observed, H: Hosts<P> + Measured>(
     (tables, hops)
 }
 
-/// Returns the counters of both ends of a flow up to `until`, once for each measured direction,
-/// with the keys of its data and of its acknowledgments.
+/// Returns the counters of both ends of a flow up to `until`, for each measured direction. Adds the
+/// flow keys of the direction's data and acknowledgments.
 fn close<E: End + ?Sized>(flow: &mut Flow<E>, until: Instant) -> impl Iterator<Item = ([FlowKey; 2], Ends)> + use<E> {
     let [from, to] = flow.close(until);
     let [forward, reverse] = flow.keys;

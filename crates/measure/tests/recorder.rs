@@ -46,7 +46,7 @@ fn info() -> FlowInfo {
     }
 }
 
-/// An endpoint with its recorder and the segments on their way to it.
+/// An endpoint, its recorder, and the segments that are on the path to it.
 struct Host<E> {
     endpoint: E,
     recorder: Recorder,
@@ -59,7 +59,8 @@ impl<E: Endpoint<Datagram = Segment>> Host<E> {
         Self { endpoint, recorder, incoming: VecDeque::new() }
     }
 
-    /// Accepts the packets that have arrived, and runs the timers. Returns the departing packets.
+    /// Accepts the packets that have arrived, and runs the timers. Returns the packets that the
+    /// endpoint sends.
     fn run(&mut self, now: Instant) -> Vec<(Instant, Segment)> {
         let mut leaving = Vec::new();
         while let Some((_, segment)) = self.incoming.pop_front_if(|(due, _)| *due <= now) {
@@ -195,7 +196,7 @@ fn a_receiver_knows_what_arrives_and_why_it_acknowledges() {
     assert!(receiver.number("flows", "mean_throughput_l4", 1).unwrap() > 0.0);
     let packets = receiver.texts("packets", "kind");
     assert_eq!(packets.iter().filter(|kind| *kind == "received").count() as u64, SEGMENTS);
-    // The SYN-ACK counts as sent, but not as delivered.
+    // The number of sent ACKs includes the SYN-ACK. The number of delivered ACKs does not.
     let sent = receiver.count("flows", "total_acks_sent_l4", 1).unwrap();
     assert_eq!(sender.count("flows", "total_acks_delivered_l4", 0), Some(sent - 1));
     let reasons = receiver.texts("acks", "reason");
@@ -203,7 +204,7 @@ fn a_receiver_knows_what_arrives_and_why_it_acknowledges() {
     assert!(receiver.texts("decisions", "reason").iter().any(|reason| reasons.contains(reason)));
 }
 
-/// A value that only the other end knows is null, not zero.
+/// A value that is available only at the other end is null, not zero.
 #[test]
 fn what_the_peer_alone_knows_is_null() {
     let [sender, receiver] = finished();
@@ -228,7 +229,7 @@ fn samples_keep_their_interval() {
     let mut upload = Upload::new(&options);
     upload.write();
     upload.run(101);
-    // A pause of 100 ms: one sample replaces those that were missed.
+    // A pause of 100 ms: one sample replaces the missed samples.
     upload.now += Duration::from_millis(100);
     assert_eq!(upload.sender.recorder.deadline(), Some(Instant::ZERO + Duration::from_millis(125)));
     upload.run(1);
@@ -256,7 +257,7 @@ fn series_are_taken_in_parts_and_lose_nothing() {
     assert_eq!(kinds, whole.texts("packets", "kind"));
 }
 
-/// Counters and means begin with the window, and states continue.
+/// Counters and means start with the window. States continue.
 #[test]
 fn a_window_counts_from_its_beginning() {
     let mut upload = Upload::new(&options());
@@ -310,7 +311,7 @@ fn a_log_has_the_addresses_and_the_packets() {
         let text = std::fs::read_to_string(folder.join("upload_client.sqlog")).unwrap();
         assert!(text.contains(version) && text.contains(addresses), "{}", &text[..800]);
         let sent = text.lines().filter(|line| line.contains("packet_sent") && line.contains(r#""stream_id":0"#));
-        // The FIN leaves with the last data.
+        // The FIN is sent with the last data.
         assert_eq!(sent.count() as u64, SEGMENTS);
     }
 }
@@ -370,7 +371,7 @@ fn datagrams_of_sockets_become_packets_of_their_version() {
         [(1, 4, 20 + 8 + 6), (2, 6, 40 + 8 + 6), (3, 4, 20 + 8 + 6),]
     );
     assert!(packets.iter().all(|(_, octets)| octets.ends_with(b"octets")));
-    // The identification counts the packets of a pair of sockets.
+    // The identification numbers the packets of a pair of sockets.
     assert_eq!((packets[0].1[4..6].to_vec(), packets[2].1[4..6].to_vec()), (vec![0, 0], vec![0, 1]));
 }
 

@@ -21,13 +21,14 @@ use std::time::{Duration, Instant};
 /// The interval of checks for Ctrl-C.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
-/// A valid point: its scenario in full as JSON with the seed 0, the trace files that it reads, and
-/// the custom strategies that it names. Each strategy has the key that names it.
+/// A valid point: its complete scenario as JSON with the seed 0, the trace files that it reads, and
+/// the custom strategies that it names. Each strategy is listed with the key that names it.
 type Checked = (String, Vec<String>, Vec<(String, String)>);
 
-/// Checks many scenarios that differ in assignments only, on `threads` threads. The assignments
-/// `sets` apply to all scenarios, and `points` has the further assignments of each. Returns the
-/// facts about each. Raises the `ScenarioError` of the first invalid one, as `check` does.
+/// Checks many scenarios on `threads` threads. The scenarios differ only in assignments: `sets`
+/// apply to all scenarios, and `points` contains the further assignments of each scenario. Returns
+/// the facts about each scenario. Raises the `ScenarioError` of the first invalid scenario, as
+/// `check` does.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn check_many(
@@ -77,22 +78,22 @@ pub(crate) fn check_many(
 /// The results of many points.
 #[pyclass(module = "acklab._core", frozen, get_all)]
 pub(crate) struct BatchResult {
-    /// The outcome of each point that was run, in order: its scenario in full, as JSON, or the
-    /// exception that it ended with.
+    /// The outcome of each point that was run, in order: its complete scenario as JSON, or its
+    /// exception.
     outcomes: Vec<Py<PyAny>>,
-    /// The names of the tables of each of these points; empty for one that failed.
+    /// The names of the tables of each of these points. Empty for a failed point.
     names: Vec<Vec<&'static str>>,
-    /// Arrow record batches by name, each over all points. The first column, `point`, is the index
-    /// of the point among `outcomes`.
+    /// Arrow record batches by name. Each contains the rows of all points. The first column,
+    /// `point`, is the index of the point in `outcomes`.
     tables: Py<PyDict>,
 }
 
-/// Runs many scenarios that differ in assignments only, one after the other. The assignments `sets`
-/// apply to all scenarios, and `points` has the further assignments of each. Ends early after
-/// `seconds`, and once `cancel` is cancelled: the result then has fewer points. A point that fails
+/// Runs many scenarios one after the other. The scenarios differ only in assignments: `sets` apply
+/// to all scenarios, and `points` contains the further assignments of each scenario. Ends early
+/// after `seconds`, or when `cancel` is cancelled. The result then has fewer points. A failed point
 /// does not stop the others.
 ///
-/// The other arguments are those of `run`. Passes on exceptions of signal handlers, such as
+/// The other arguments are the same as for `run`. Raises the exceptions of signal handlers, such as
 /// `KeyboardInterrupt`.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, points, base, cancel=None, strategies=None, seconds=None))]
@@ -146,8 +147,8 @@ pub(crate) fn run_many(
     }
 }
 
-/// Runs a point. Returns its scenario in full and its tables, or `None` if `goes_on` has stopped
-/// it.
+/// Runs a point. Returns its complete scenario and its tables. Returns `None` if `goes_on` has
+/// stopped the run.
 fn run_point(
     common: &Base<'_>,
     own: &[String],
@@ -184,13 +185,13 @@ struct Batch {
 /// A table over several points.
 struct Joined {
     table: Table,
-    /// For each row, the index of its point.
+    /// The index of the point, for each row.
     points: Vec<u32>,
 }
 
 impl Batch {
-    /// Adds the results of a point. Fails if a table has other columns than that of an earlier
-    /// point.
+    /// Adds the results of a point. Fails if the columns of a table differ from its columns in an
+    /// earlier point.
     fn add(&mut self, scenario: String, tables: Vec<Table>) -> Result<(), ArrowError> {
         let point = self.points.len() as u32;
         self.points.push((Ok(scenario), tables.iter().map(Table::name).collect()));
@@ -210,7 +211,7 @@ impl Batch {
         Ok(())
     }
 
-    /// Returns the Python object. The outer error is that of a table whose columns differ in
+    /// Returns the Python object. The outer error occurs if the columns of a table differ in
     /// length.
     fn finish(self, py: Python<'_>) -> Result<PyResult<BatchResult>, ArrowError> {
         let tables = py.detach(|| {

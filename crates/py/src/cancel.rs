@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A token that stops the runs it was given to.
+/// A token that stops all runs to which it was passed.
 #[pyclass(module = "acklab._core", frozen)]
 #[derive(Default)]
 pub(crate) struct Cancel {

@@ -17,22 +17,22 @@ use std::sync::mpsc;
 /// The results of an emulation.
 #[pyclass(module = "acklab._core", frozen, get_all)]
 pub(crate) struct EmulationResult {
-    /// The scenario in full, as JSON.
+    /// The complete scenario, as JSON.
     scenario: String,
     /// The seed that was used.
     seed: u64,
     /// Arrow record batches by name.
     tables: Py<PyDict>,
-    /// The reasons why the results are unreliable; empty if they are reliable.
+    /// The reasons why the results are unreliable. Empty if they are reliable.
     reasons: Vec<String>,
-    /// The exit status of the command with the terminal, if there is one.
+    /// The exit status of the command that uses the terminal, if there is one.
     exit_status: Option<i32>,
-    /// When it was stopped before its end, in seconds.
+    /// When the run was stopped before its planned end, in seconds.
     stopped: Option<f64>,
 }
 
-/// Measures what this machine can carry, as JSON; `processors` is as of `emulate`. Raises
-/// `ValueError` and `RunError`. Ctrl-C stops it.
+/// Measures the capacity of this machine, and returns it as JSON. `processors` has the same meaning
+/// as for `emulate`. Raises `ValueError` and `RunError`. Ctrl-C stops the measurement.
 #[pyfunction]
 #[pyo3(signature = (processors="auto"))]
 pub(crate) fn calibrate(py: Python<'_>, processors: &str) -> PyResult<String> {
@@ -68,9 +68,9 @@ pub(crate) fn idle_processors(name: &str) -> PyResult<IdleProcessors> {
     name.parse().map_err(|why| PyValueError::new_err(format!("processors: {why}")))
 }
 
-/// Acquires the permission to emulate, before the process has more than one thread: without root,
-/// it enters a user namespace for good. Returns `true` if it did. Raises `RunError`, whose message
-/// states how to grant the permission.
+/// Acquires the permission to emulate. Call this while the process has only one thread. Without
+/// root, the process enters a user namespace permanently. Returns `true` if it did. Raises
+/// `RunError`, whose message states how to grant the permission.
 #[pyfunction]
 pub(crate) fn acquire_permission() -> PyResult<bool> {
     let acquired = permission::acquire().map_err(|why| RunError::new_err(why.to_string()))?;
@@ -79,13 +79,13 @@ pub(crate) fn acquire_permission() -> PyResult<bool> {
 
 /// Runs a scenario in real time, in a separate thread.
 ///
-/// `outputs` is the folder for the output of applications; `node` and `words` are a command that
-/// uses the terminal; `watch` is called each second with a sample of the run as JSON; `processors`
-/// is the behavior of idle processors: "auto", "awake" or "halt"; `internet` is the node that leads
-/// to the networks of this machine; `takes_time` is false in a guest whose programs take no time.
-/// The other arguments are those of `run`. Raises `ScenarioError` and `RunError`. After `cancel` is
-/// cancelled, it returns the measurements so far, or raises `Cancelled` if there are none. Ctrl-C
-/// stops a run of the main thread.
+/// `outputs` is the folder for the output of applications. `words` is a command that uses the
+/// terminal, and `node` is its node. `watch` is called each second with a sample of the run as
+/// JSON. `processors` is the behavior of idle processors: "auto", "awake" or "halt". `internet` is
+/// the node that connects to the networks of this machine. `takes_time` is false in a guest in
+/// virtual time, whose programs take no time. The other arguments are the same as for `run`. Raises
+/// `ScenarioError` and `RunError`. After `cancel` is cancelled, it returns the measurements up to
+/// that time, or raises `Cancelled` if there are none. Ctrl-C stops a run of the main thread.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, captures=None, outputs=None, node=None, words=None, cancel=None, watch=None, processors="auto", internet=None, takes_time=true))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
@@ -111,7 +111,7 @@ pub(crate) fn emulate(
     let flag = cancel.map(Cancel::flag).unwrap_or_default();
     let run = RunOptions { base, captures, ..RunOptions::default() };
     let foreground = node.zip(words).map(|(node, words)| Foreground { node, words });
-    // While a command has the terminal, it receives Ctrl-C.
+    // If a command uses the terminal, the command receives Ctrl-C.
     let has_terminal = foreground.is_some();
     let (to, samples) = mpsc::channel();
     let options =

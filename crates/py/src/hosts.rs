@@ -41,8 +41,8 @@ fn trust(fingerprint: Option<&str>, authorities: Option<PathBuf>) -> PyResult<Op
     }
 }
 
-/// Runs `work` with a function that returns whether to continue, and passes each line that `work`
-/// sends to `tell`. Ctrl-C stops it.
+/// Runs `work`, and passes each line that `work` sends to `tell`. The function passed to `work`
+/// returns `true` if the work must continue. Ctrl-C stops the work.
 fn with_lines<T: Send>(
     py: Python<'_>,
     cancel: Option<&Cancel>,
@@ -60,8 +60,8 @@ fn with_lines<T: Send>(
     done.map_err(|why| raised(&why))
 }
 
-/// Runs a tool until it is stopped, with the time `drain` for what is unfinished once `cancel` is
-/// cancelled. An exception, such as that of Ctrl-C, ends it at once.
+/// Runs a tool until it is stopped. When `cancel` is cancelled, unfinished work has the time
+/// `drain` to finish. An exception, such as that of Ctrl-C, ends the tool immediately.
 fn until_stopped<F>(
     py: Python<'_>,
     cancel: Option<&Cancel>,
@@ -84,7 +84,8 @@ fn time(place: &str, text: &str) -> PyResult<Duration> {
     Ok(Duration::from_nanos(time.as_nanos()))
 }
 
-/// Returns the certificate and the key of two files, or those that are kept in `folder`.
+/// Returns the certificate and the key from two files, or the certificate and key stored in
+/// `folder`.
 fn identity(folder: &Path, certificate: Option<PathBuf>, key: Option<PathBuf>) -> Result<Identity, ToolError> {
     match (certificate, key) {
         (Some(certificate), Some(key)) => state::identity_of(&certificate, &key),
@@ -95,10 +96,11 @@ fn identity(folder: &Path, certificate: Option<PathBuf>, key: Option<PathBuf>) -
 
 /// Serves measurements until Ctrl-C or `cancel`.
 ///
-/// Without a certificate and a key, in PEM, those of `folder` are used, or of the folder of the
-/// tools; they are made on the first run. `ready` is called with the port and the fingerprint once
-/// clients may come, `tell` with a line for each measurement. A measurement that is going on has
-/// the time `drain`. Raises `UsageError` and `RunError`.
+/// `certificate` and `key` are files in PEM. Without them, the server uses the certificate and key
+/// in `folder`, by default the folder of the tools. They are created on the first run. `ready` is
+/// called with the port and the fingerprint once clients can connect. `tell` is called with a line
+/// for each measurement. When the server stops, a running measurement has the time `drain` to
+/// finish. Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (addresses, port, ready, tell=None, certificate=None, key=None, folder=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
@@ -133,8 +135,9 @@ pub(crate) fn serve(
 
 /// Measures transports in turns. Returns a JSON list with an object for each measurement.
 ///
-/// `contenders` are as `--with` has them. `tell` is called with events of the measurement, as JSON.
-/// Raises `UsageError`, `RunError`, and `Cancelled` after `cancel` is cancelled.
+/// `contenders` has the syntax of the option `--with`. `tell` is called with events of the
+/// measurement, as JSON. Raises `UsageError`, `RunError`, and `Cancelled` after `cancel` is
+/// cancelled.
 #[pyfunction]
 #[pyo3(signature = (host, port, contenders, *, rounds, reverse, streams, seconds, octets, bitrate, interval, fingerprint=None, authorities=None, keys=None, qlog=None, tell=None, cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
@@ -183,8 +186,8 @@ pub(crate) fn perf(
     serde_json::to_string(&rows).map_err(|error| RunError::new_err(error.to_string()))
 }
 
-/// Returns the fingerprint by which a server is known, if it is: in `file`, or in that of the
-/// tools. Raises `UsageError` and `RunError`.
+/// Returns the known fingerprint of a server, if `file` contains one. The default of `file` is the
+/// file of the tools. Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (host, port, file=None))]
 pub(crate) fn known_fingerprint(host: &str, port: u16, file: Option<PathBuf>) -> PyResult<Option<String>> {
@@ -201,7 +204,8 @@ pub(crate) fn remember_fingerprint(host: &str, port: u16, fingerprint: &str, fil
     added.and_then(|file| known_hosts::add(&file, host, port, fingerprint)).map_err(|why| raised(&why))
 }
 
-/// Returns the fingerprint that a server shows, without trusting it. Raises `RunError`.
+/// Returns the fingerprint of a server's certificate, without trusting the server. Raises
+/// `RunError`.
 #[pyfunction]
 pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyResult<String> {
     let found = with_lines(py, None, None, |goes_on, _| tools::run(goes_on, |stop| offered(host, port, stop)))?;
@@ -210,9 +214,10 @@ pub(crate) fn offered_fingerprint(py: Python<'_>, host: &str, port: u16) -> PyRe
 
 /// Runs the far side of a proxy, until Ctrl-C or `cancel`.
 ///
-/// `allow` are the rules of targets; without one, the public Internet is allowed. `ready` is called
-/// with the port, the fingerprint and the token once clients may come, `tell` with a line for each
-/// refusal. The other arguments are those of `serve`. Raises `UsageError` and `RunError`.
+/// `allow` are the rules for targets. Without a rule, the public Internet is allowed. `ready` is
+/// called with the port, the fingerprint and the token once clients can connect. `tell` is called
+/// with a line for each refusal. The other arguments are the same as for `serve`. Raises
+/// `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (addresses, port, allow, ready, tell=None, certificate=None, key=None, folder=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]
@@ -252,9 +257,9 @@ pub(crate) fn proxy_listen(
 
 /// Runs the near side of a proxy, until Ctrl-C or `cancel`.
 ///
-/// `socks` is the address where SOCKS5 is spoken, `forwards` are ports that are forwarded. `ready`
-/// is called with the local addresses once programs may connect, `tell` with a line for what fails.
-/// Raises `UsageError` and `RunError`.
+/// `socks` is the address at which SOCKS5 is served. `forwards` are the ports to forward. `ready`
+/// is called with the local addresses once programs can connect. `tell` is called with a line for
+/// each failure. Raises `UsageError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (host, port, token, socks, forwards, ready, tell=None, fingerprint=None, authorities=None, keys=None, drain="0s", cancel=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

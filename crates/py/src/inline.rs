@@ -12,13 +12,13 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::mpsc;
 
-/// Runs the path of a scenario between its two interfaces, in a separate thread. It ends in order
-/// at the scenario's end, Ctrl-C or `cancel`.
+/// Runs the path of a scenario between its two interfaces, in a separate thread. The run ends in
+/// order at the scenario's end, at Ctrl-C or at `cancel`.
 ///
-/// `stands` is called when traffic begins to use the path, with the means of forwarding, how frames
-/// come from the kernel, and the priority. `watch` is called each second with a sample as JSON;
-/// `method` is `ring` or `tap`. The other arguments are those of `emulate`. Raises `ScenarioError`
-/// and `RunError`.
+/// `stands` is called when traffic begins to use the path. Its arguments are the means of
+/// forwarding, the method by which frames reach this process, and the priority. `watch` is called
+/// each second with a sample as JSON. `method` is `ring` or `tap`. The other arguments are the same
+/// as for `emulate`. Raises `ScenarioError` and `RunError`.
 #[pyfunction]
 #[pyo3(signature = (text, name, sets, base, captures=None, cancel=None, stands=None, watch=None, processors="auto", method=None))]
 #[expect(clippy::too_many_arguments, clippy::needless_pass_by_value, reason = "keyword arguments of Python")]

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 /// Reads the capture or the log at `path`, with the interpreter detached. `trace` selects one trace
-/// of a log; without it, all are read. Returns the report as JSON, and the reason why the rest of
-/// the file was not read, or `None`.
+/// of a log. Without it, all traces are read. Returns the report as JSON. Also returns the reason
+/// why the rest of the file was not read, or `None` if the whole file was read.
 ///
 /// Calls `watch` repeatedly with the share of the file that has been read. Raises `UsageError` for
 /// a file that is not a capture, `RunError` for a log without data, `Cancelled` after `cancel` is

@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 /// The name of the TCP of this machine's kernel, instead of a preset.
 const KERNEL: &str = "kernel";
 
-/// Plays `scripts` at the TCP of the first flow of the scenario `text`, or at that of `preset` if
-/// there is no `text`. Returns a JSON list with an object for each script.
+/// Plays `scripts` against the TCP of the first flow of the scenario `text`. Without `text`, plays
+/// them against the TCP of `preset`. Returns a JSON list with an object for each script.
 ///
-/// `tolerance` in microseconds overrides that of a script. Raises `ScenarioError`, `RunError` if a
-/// script cannot be read, and the exceptions of strategies.
+/// `tolerance` in microseconds overrides the script's tolerance. Raises `ScenarioError`, `RunError`
+/// if a script cannot be read, and the exceptions of strategies.
 #[pyfunction]
 #[pyo3(signature = (scripts, text, name, preset, sets, tolerance=None, strategies=None))]
 #[expect(clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "keyword arguments of Python")]

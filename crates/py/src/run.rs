@@ -13,13 +13,14 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The interval of checks for Ctrl-C: short for a user, and long compared with the cost of a check.
+/// The interval between checks for Ctrl-C. It is short for a user, and long relative to the cost of
+/// a check.
 const SIGNAL_CHECK: Duration = Duration::from_millis(50);
 
 /// The results of a run.
 #[pyclass(module = "acklab._core", frozen, get_all)]
 pub(crate) struct RunResult {
-    /// The scenario in full, as JSON.
+    /// The complete scenario, as JSON.
     scenario: String,
     /// The seed that was used.
     seed: u64,
@@ -35,7 +36,7 @@ impl RunResult {
     }
 }
 
-/// Checks a scenario and returns it in full, as JSON, with all presets resolved.
+/// Checks a scenario. Returns the complete scenario as JSON, with all presets resolved.
 ///
 /// `name` is the name of the file in messages; `sets` are overrides such as
 /// `flow.0.congestion=cubic`. Raises `ScenarioError`.
@@ -46,8 +47,8 @@ pub(crate) fn load(text: &str, name: &str, sets: Vec<String>) -> PyResult<String
     Ok(scenario.canonical_json().to_string())
 }
 
-/// Like `load`, but also checks what a run needs: the trace files that the scenario names, relative
-/// to the folder `base`, its cells and its routes. Raises `ScenarioError`, as `run` does.
+/// Like `load`, but also checks what a run requires: the scenario's trace files, relative to the
+/// folder `base`, its cells and its routes. Raises `ScenarioError`, as `run` does.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 passes arguments by value")]
 pub(crate) fn check(py: Python<'_>, text: &str, name: &str, sets: Vec<String>, base: PathBuf) -> PyResult<String> {

@@ -41,8 +41,8 @@ impl Fault {
         self.0.get().map(|error| error.clone_ref(py))
     }
 
-    /// Calls `call` with the interpreter attached. Returns `None` if it fails or if a callback has
-    /// failed before.
+    /// Calls `call` with the interpreter attached. Returns `None` if the call fails, or if an
+    /// earlier callback has failed.
     fn unless<T>(&self, call: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
         if self.found() {
             return None;
@@ -52,7 +52,7 @@ impl Fault {
     }
 }
 
-/// Returns the exception of a callback as one that means a failure.
+/// Converts the exception of a callback to an exception that indicates a failure.
 ///
 /// `SystemExit` and similar exceptions would end the process with status 0 and without a message.
 /// `KeyboardInterrupt` is Ctrl-C.
@@ -63,7 +63,7 @@ fn as_failure(py: Python<'_>, error: PyErr) -> PyErr {
     let value = error.value(py).repr().map_or_else(|_| error.to_string(), |shown| shown.to_string());
     let failure =
         PyRuntimeError::new_err(format!("found {value}, expected a return or an exception that means a failure"));
-    // The traceback in the strategy's file is that of the exception.
+    // The traceback is the traceback in the strategy's file.
     failure.set_traceback(py, error.traceback(py));
     failure.set_cause(py, Some(error));
     failure

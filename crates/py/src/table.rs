@@ -8,9 +8,9 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 
-/// A record batch. Its methods are those of the Arrow PyCapsule interface
-/// (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>), with its names
-/// of capsules. A capsule without a consumer releases its content.
+/// A record batch. Its methods and capsule names are defined by the Arrow PyCapsule interface
+/// (<https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html>). A capsule that
+/// is not consumed releases its content.
 #[pyclass(module = "acklab._core", frozen)]
 pub(crate) struct Table(RecordBatch);
 

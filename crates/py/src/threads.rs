@@ -7,9 +7,9 @@ use std::time::Duration;
 /// The interval of checks for Ctrl-C and for the end of the run.
 const CHECK: Duration = Duration::from_millis(20);
 
-/// Calls `work` in a separate thread, with a function that returns `false` when the work should
-/// stop. This is so when `cancelled` is set, at Ctrl-C if `heeds_signals`, or when `look`, which is
-/// called repeatedly, raises an exception.
+/// Calls `work` in a separate thread. The function passed to `work` returns `false` if the work
+/// must stop. This happens when `cancelled` is set, at Ctrl-C if `heeds_signals`, or when `look`
+/// raises an exception. `look` is called repeatedly.
 pub(crate) fn in_a_thread<T: Send>(
     py: Python<'_>,
     heeds_signals: bool,

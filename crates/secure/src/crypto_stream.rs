@@ -3,26 +3,26 @@
 use acklab_wire::tack::{Crypto, Frame};
 use std::collections::BTreeMap;
 
-/// The maximum number of bytes stored beyond the first gap: TLS messages have at most 64 KiB (RFC
-/// 9000, §7.5: at least 4096).
+/// The maximum number of bytes stored after the first gap. TLS messages have at most 64 KiB (RFC
+/// 9000, §7.5, requires at least 4096).
 const MOST: u64 = 1 << 16;
 
-/// The memory of a piece besides its bytes: an entry of the map and of the heap.
+/// The memory that a piece needs in addition to its bytes: an entry of the map and of the heap.
 const PIECE: usize = 64;
 
-/// The bytes sent, all of which are kept until the handshake ends, and the bytes that have arrived.
+/// The sent bytes, which are all stored until the handshake ends, and the arrived bytes.
 #[derive(Debug, Default)]
 pub(crate) struct CryptoStream {
     pub(crate) outgoing: Vec<u8>,
     /// The number of bytes that have arrived in order.
     read: u64,
-    /// Bytes that have arrived beyond a gap, by their offset.
+    /// Bytes that have arrived after a gap, by their offset.
     early: BTreeMap<u64, Vec<u8>>,
 }
 
 impl CryptoStream {
-    /// Accepts arrived bytes. Returns those that are next in order, or `None` if they lie too far
-    /// ahead.
+    /// Accepts arrived bytes. Returns the bytes that are next in order. Returns `None` if the
+    /// arrived bytes are too far ahead.
     pub(crate) fn arrive(&mut self, offset: u64, octets: &[u8]) -> Option<Vec<u8>> {
         let end = offset + octets.len() as u64;
         if end > self.read + MOST {
@@ -41,13 +41,13 @@ impl CryptoStream {
             self.read += new.len() as u64;
             ready.extend_from_slice(new);
         }
-        // The memory is bounded for overlapping and for small pieces.
+        // The limit of the memory also holds for overlapping pieces and for small pieces.
         let kept: usize = self.early.values().map(|octets| octets.len() + PIECE).sum();
         (kept as u64 <= 2 * MOST).then_some(ready)
     }
 }
 
-/// Returns the frame of bytes of the handshake.
+/// Returns a Crypto frame with bytes of the handshake.
 pub(crate) const fn crypto_frame(offset: usize, octets: &[u8]) -> Frame {
     Frame::Crypto(Crypto { offset: offset as u32, length: octets.len() as u16 })
 }

@@ -1,5 +1,5 @@
-//! The first datagram of a client, which a server reads before it stores any state, and the
-//! stateless answers to it.
+//! The first datagram of a client, and the stateless answers to it. A server reads the datagram
+//! before it stores any state.
 
 use crate::Outbox;
 use crate::crypto_stream::crypto_frame;
@@ -12,7 +12,8 @@ use acklab_wire::tack::protected::{Head, Level, first_octet, head};
 use acklab_wire::tack::version::MIN_OPEN;
 use acklab_wire::tack::{ConnectionId, Frame, Frames, Packet, PktSeq, Timestamp};
 
-/// The octets of the header of a packet that opens a connection; all are unencrypted.
+/// The size in octets of the header of a packet that opens a connection. The header is not
+/// encrypted.
 pub(crate) const HEADER: usize = 17;
 
 /// The content of a client's first datagram. It is not authenticated.
@@ -20,13 +21,13 @@ pub(crate) const HEADER: usize = 17;
 pub struct Hello {
     /// The packet, for the transport.
     pub packet: Packet,
-    /// The connection id to which packets to the client are addressed.
+    /// The client's connection id, to which packets to the client are addressed.
     pub source: ConnectionId,
-    /// The token that a server has given to the client.
+    /// The token from a server's earlier answer.
     pub token: Option<Box<[u8]>>,
-    /// The Open frame, as bytes.
+    /// The bytes of the Open frame.
     pub(crate) open: Vec<u8>,
-    /// The ClientHello.
+    /// The bytes of the ClientHello.
     pub(crate) crypto: Vec<u8>,
 }
 
@@ -40,7 +41,7 @@ impl Hello {
     /// Reads the datagram of a client, which arrived with this ECN field.
     ///
     /// # Errors
-    /// If it opens no connection.
+    /// If the datagram does not open a connection.
     pub fn read(datagram: &mut [u8], ecn: Ecn) -> Result<Self, Refused> {
         let Head { level, connection, number_at, .. } = head(datagram).ok_or(Refused::Form)?;
         if level != Level::Initial || connection != ConnectionId(0) {
@@ -83,12 +84,12 @@ impl Hello {
         Ok(Self { packet: Packet { ecn, connection, number, departed, frames }, source, token, open, crypto })
     }
 
-    /// Appends the answer that the client must return with this token.
+    /// Appends an answer with this token. The client must repeat its request with the token.
     pub fn answer_with_token(&self, token: &[u8], out: &mut Outbox) {
         self.answer(Frame::Token(token.into()), out);
     }
 
-    /// Appends the answer that refuses the connection with this code.
+    /// Appends an answer that refuses the connection with the code `code`.
     pub fn answer_with_close(&self, code: u32, out: &mut Outbox) {
         self.answer(Frame::Close { code }, out);
     }
@@ -102,8 +103,8 @@ impl Hello {
     }
 }
 
-/// Seals the packet of a client that opens a connection, with its ClientHello and the server's
-/// token, if there is one. Returns `false` if they do not fit into a datagram.
+/// Seals the packet of a client that opens a connection. Adds the ClientHello and the server's
+/// token, if present. Returns `false` if they do not fit into a datagram.
 pub(crate) fn seal_open(packet: &Packet, open: &Frame, crypto: &[u8], token: Option<&[u8]>, out: &mut Outbox) -> bool {
     let (start, octets) = (out.start(), &mut out.octets);
     octets.push(first_octet(Level::Initial, false, packet.number.0));

@@ -1,8 +1,8 @@
 //! The identity of a server, and the servers that a client trusts.
 //!
-//! A server has a certificate from files, or creates one on its first run. Clients pin a created
-//! certificate by its fingerprint, as ssh clients do. A client trusts only servers whose
-//! certificate it can check in one of these ways.
+//! A server reads its certificate from files, or creates a certificate on its first run. Clients
+//! pin a created certificate by its fingerprint, as ssh clients do. A client trusts only servers
+//! whose certificate was issued by a trusted authority or has a known fingerprint.
 
 use ring::digest;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -32,7 +32,7 @@ impl IdentityError {
 }
 
 fn error(source: impl fmt::Display) -> IdentityError {
-    // Messages of libraries quote files, whose control characters could control a terminal.
+    // Messages of libraries quote files. Control characters in a file could control a terminal.
     let text = source.to_string();
     IdentityError(text.chars().map(|one| if one.is_control() { char::REPLACEMENT_CHARACTER } else { one }).collect())
 }
@@ -40,7 +40,7 @@ fn error(source: impl fmt::Display) -> IdentityError {
 /// Returns the certificates of a file in PEM.
 ///
 /// # Errors
-/// If there is none, or one is malformed.
+/// If the file contains no certificate, or a malformed certificate.
 pub fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, IdentityError> {
     let found: Vec<_> = CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
@@ -79,7 +79,7 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// The error of a text that is not a fingerprint.
+/// The error for a text that is not a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected \"sha256:\" and 64 hexadecimal digits")]
 pub struct NoFingerprint;
@@ -138,18 +138,18 @@ impl Identity {
     /// # Errors
     /// If a name is invalid, or the key is malformed.
     pub fn certificate(key: &[u8], names: impl IntoIterator<Item = String>) -> Result<String, IdentityError> {
-        // Uses the same reader as `from_pem`, because other readers of PEM accept other keys.
+        // Uses the same PEM reader as `from_pem`, because other readers accept different keys.
         let key = PrivateKeyDer::from_pem_slice(key).map_err(of_key)?;
         let key = rcgen::KeyPair::try_from(&key).map_err(of_key)?;
         let names: Vec<_> = names.into_iter().collect();
         Ok(rcgen::CertificateParams::new(names).and_then(|params| params.self_signed(&key)).map_err(error)?.pem())
     }
 
-    /// Returns the certificates of a file, the server's first, and the private key of another, both
-    /// in PEM.
+    /// Returns the identity from a file of certificates, the server's certificate first, and a file
+    /// with the private key. Both files are in PEM.
     ///
     /// # Errors
-    /// If one is missing or malformed.
+    /// If a certificate or the key is missing or malformed.
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         let certificates = self::certificates(certificates)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(of_key)?;
@@ -169,11 +169,11 @@ pub type Decide = dyn Fn(&ServerName<'_>, Fingerprint) -> bool + Send + Sync;
 /// The servers that a client trusts.
 #[derive(Clone)]
 pub enum Trust {
-    /// Servers whose certificate leads to one of these authorities.
+    /// Servers whose certificate was issued by one of these authorities.
     Roots(Arc<RootCertStore>),
     /// The server with this fingerprint. Its name is not verified.
     Pinned(Fingerprint),
-    /// Servers for whose fingerprint this returns `true`, as with the known hosts of ssh.
+    /// Servers for whose fingerprint this function returns `true`, as with the known hosts of ssh.
     Known(Arc<Decide>),
 }
 
@@ -187,7 +187,7 @@ impl fmt::Debug for Trust {
     }
 }
 
-/// Returns the cipher suites of TLS 1.3, the one with the lowest cost per packet first.
+/// Returns the cipher suites of TLS 1.3, in the order of their cost per packet, cheapest first.
 fn suites() -> Arc<CryptoProvider> {
     let suite = provider::cipher_suite::TLS13_AES_128_GCM_SHA256;
     let others = provider::default_provider().cipher_suites.into_iter().filter(|other| other.suite() != suite.suite());

@@ -1,10 +1,10 @@
 //! TLS 1.3 around the packets of the TACK transport.
 //!
 //! A [`Session`] is the cryptography of one end of a connection: a state machine without clock and
-//! socket. It lies between the [packets](acklab_wire::tack) of a transport and the datagrams of a
-//! network. The handshake is that of QUIC (RFC 9001), with rustls' interface for QUIC. Its bytes
-//! are sent in Crypto frames, together with the Open and the Accept of the transport. So both
-//! handshakes take one round trip together, and the transport's timers repeat both.
+//! socket. It converts between the [packets](acklab_wire::tack) of a transport and the datagrams of
+//! a network. The handshake is that of QUIC (RFC 9001), with rustls' interface for QUIC. Its bytes
+//! are sent in Crypto frames, together with the Open and the Accept of the transport. Both
+//! handshakes therefore take a single round trip, and the transport's timers repeat both.
 //!
 //! ```text
 //!  client                                                      server

@@ -26,7 +26,7 @@ impl Outbox {
         starts.zip(&self.ends).map(|(start, (end, ecn))| (&self.octets[start..*end], *ecn))
     }
 
-    /// Moves the datagrams of `other` to the end of this.
+    /// Moves the datagrams of `other` to the end of this outbox.
     pub fn append(&mut self, other: &mut Self) {
         let base = self.octets.len();
         self.octets.append(&mut other.octets);
@@ -45,8 +45,8 @@ impl Outbox {
         self.ends.len()
     }
 
-    /// Returns runs of datagrams of one size, the last perhaps shorter, with the same ECN field:
-    /// the bytes, the size and the field of each run.
+    /// Returns runs of datagrams with the same size and ECN field. The last datagram of a run may
+    /// be shorter. Each run has its bytes, the size and the ECN field.
     pub fn runs(&self) -> impl Iterator<Item = (&[u8], usize, Ecn)> {
         let mut datagrams = self.iter().map(|(octets, ecn)| (octets.len(), ecn)).peekable();
         let mut start = 0;
@@ -76,7 +76,7 @@ impl Outbox {
         self.ends.is_empty()
     }
 
-    /// Removes all datagrams, and keeps the memory.
+    /// Removes all datagrams, but keeps the memory.
     pub fn clear(&mut self) {
         self.octets.clear();
         self.ends.clear();

@@ -1,11 +1,11 @@
-//! The parameters that the ends exchange inside the TLS handshake, which authenticates them: the
-//! extension of QUIC for transport parameters (RFC 9001, §8.2).
+//! The parameters that the ends exchange in the TLS handshake, in QUIC's extension for transport
+//! parameters (RFC 9001, §8.2). The handshake authenticates the parameters.
 //!
 //! Each parameter is an identifier, a length and a value (RFC 9000, §18).
 
 use acklab_wire::varint;
 
-/// The Open frame of the client, as bytes. A server uses it before TLS has authenticated it.
+/// The bytes of the client's Open frame. A server uses the frame before TLS has authenticated it.
 pub(crate) const OPEN: u64 = 0x01;
 /// The token of a stateless reset (RFC 9000, §18.2).
 pub(crate) const RESET: u64 = 0x02;
@@ -19,8 +19,8 @@ pub(crate) fn encode(id: u64, value: &[u8]) -> Vec<u8> {
     octets
 }
 
-/// Returns the value of the parameter `id`, and skips others. Returns `None` if it is missing or
-/// malformed.
+/// Returns the value of the parameter `id`. Ignores other parameters. Returns `None` if the
+/// parameter is missing or malformed.
 pub(crate) fn find(mut octets: &[u8], id: u64) -> Option<&[u8]> {
     while !octets.is_empty() {
         let found = varint::take(&mut octets)?;

@@ -15,17 +15,19 @@ pub(crate) struct Phases {
     next: PacketKeySet,
     secrets: Secrets,
     phase: bool,
-    /// The lowest number that has arrived in this phase, which shows that the peer has these keys.
+    /// The lowest packet number that has arrived in this phase. Its presence shows that the peer
+    /// has the keys of this phase.
     first_arrived: Option<u64>,
-    /// The next expected number of the peer, and the lowest number that may leave next.
+    /// The next expected packet number of the peer, and the lowest packet number that may be sent
+    /// next.
     expected: u64,
     pub(crate) next_number: u64,
     /// The number of packets sealed in this phase.
     sealed: u64,
-    /// The number of packets that no keys could open (RFC 9001, §6.6).
+    /// The number of packets that could not be opened with any keys (RFC 9001, §6.6).
     failures: u64,
     pub(crate) updates: u64,
-    /// `true` if the packet opened last is the newest.
+    /// `true` if the last opened packet is the newest.
     pub(crate) opened_newest: bool,
 }
 
@@ -64,8 +66,8 @@ impl Phases {
         self.updates += 1;
     }
 
-    /// Switches to the next keys once this many packets are sealed with the present ones and the
-    /// peer is known to have them.
+    /// Switches to the next keys after `packets` packets were sealed with the present keys, once
+    /// the peer is known to have the present keys.
     pub(crate) fn update_after(&mut self, packets: u64) {
         let limit = packets.min(self.current.local.confidentiality_limit() / 2);
         if self.sealed >= limit && self.first_arrived.is_some() {
@@ -81,7 +83,7 @@ impl Phases {
     }
 
     /// Seals the packet that begins at `start`. Returns `false` if its number was used before,
-    /// because reusing a number would reveal plaintext.
+    /// because the reuse of a number would reveal plaintext.
     #[must_use]
     pub(crate) fn seal(&mut self, octets: &mut Vec<u8>, start: usize, number_at: usize, number: PktSeq) -> bool {
         let number = number.near(self.next_number);
@@ -93,8 +95,8 @@ impl Phases {
         protection::seal(octets, start, number_at, number, &*self.mask, &*self.current.local)
     }
 
-    /// Opens a packet. Returns its PKT.SEQ and its content, or `None` if the peer has not sealed
-    /// it.
+    /// Opens a packet. Returns its PKT.SEQ and its content. Returns `None` if the peer has not
+    /// sealed the packet.
     pub(crate) fn open<'a>(&mut self, packet: &'a mut [u8], head: &Head) -> Option<(PktSeq, &'a [u8])> {
         let (first, number) = protection::unmask(packet, head.number_at, &*self.unmask)?;
         let full = number.near(self.expected);

@@ -6,7 +6,7 @@ use acklab_wire::tack::{ConnectionId, Frames, PktSeq, TAG, Timestamp};
 use rustls::crypto::ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
 use rustls::quic::{DirectionalKeys, HeaderProtectionKey, Keys, PacketKey, Version};
 
-/// Octets of PKT.SEQ.
+/// The size of PKT.SEQ in octets.
 const NUMBER: usize = 4;
 
 /// The end of a connection.
@@ -21,8 +21,8 @@ pub(crate) fn initial_keys(seed: &[u8], side: Side) -> Option<Keys> {
 
 /// Returns the mask for the first octet and PKT.SEQ. `payload` begins after PKT.SEQ.
 fn mask(key: &dyn HeaderProtectionKey, payload: &[u8]) -> Option<(u8, [u8; NUMBER])> {
-    // The form of a long header with a packet number of four octets, in which four bits of the
-    // first octet are masked.
+    // The pattern of a long header with a packet number of four octets. Four bits of the first
+    // octet are masked.
     const LONG: u8 = 0x83;
     let (mut first, mut number) = (LONG, [0; NUMBER]);
     key.encrypt_in_place(payload.get(..SAMPLE)?, &mut first, &mut number).ok()?;
@@ -36,8 +36,8 @@ fn apply(packet: &mut [u8], number_at: usize, (first, number): (u8, [u8; NUMBER]
     }
 }
 
-/// Encrypts the bytes after the first `header` bytes of a packet that begins at `start`, and
-/// appends the tag. Returns `false` if it is too long.
+/// Encrypts a packet that begins at `start`, except its first `header` bytes, and appends the tag.
+/// Returns `false` if the packet is too long.
 #[must_use]
 pub(crate) fn encipher(octets: &mut Vec<u8>, start: usize, header: usize, number: u64, key: &dyn PacketKey) -> bool {
     let (header, payload) = octets[start..].split_at_mut(header);
@@ -46,8 +46,8 @@ pub(crate) fn encipher(octets: &mut Vec<u8>, start: usize, header: usize, number
     true
 }
 
-/// Seals the packet that begins at `start`, whose PKT.SEQ is at the offset `number_at`. Returns
-/// `false` if it is too long.
+/// Seals the packet that begins at `start`. Its PKT.SEQ is at the offset `number_at`. Returns
+/// `false` if the packet is too long.
 #[must_use]
 pub(crate) fn seal(
     octets: &mut Vec<u8>,
@@ -67,7 +67,8 @@ pub(crate) fn seal(
     true
 }
 
-/// Removes the mask of a packet. Returns its first octet and PKT.SEQ, or `None` if it is too short.
+/// Removes the mask of a packet. Returns its first octet and PKT.SEQ. Returns `None` if the packet
+/// is too short.
 pub(crate) fn unmask(packet: &mut [u8], number_at: usize, header: &dyn HeaderProtectionKey) -> Option<(u8, PktSeq)> {
     let mask = mask(header, packet.get(number_at + NUMBER..)?)?;
     apply(packet, number_at, mask);
@@ -86,8 +87,8 @@ pub(crate) fn decipher<'a>(
     key.decrypt_in_place(number, header, payload).ok()
 }
 
-/// Appends a packet of the handshake to a datagram. `crypto` are the bytes of its last frame.
-/// Returns `false`, and appends nothing, if it is too long.
+/// Appends a packet of the handshake to a datagram. `crypto` are the bytes of the packet's last
+/// frame. If the packet is too long, appends nothing and returns `false`.
 #[expect(clippy::too_many_arguments, reason = "they are the fields of a packet")]
 pub(crate) fn append_level(
     octets: &mut Vec<u8>,

@@ -3,28 +3,30 @@
 /// The reason why a packet is refused. A refusal only increments a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Refused {
-    /// It is not a protected packet of this version.
+    /// The packet is not a protected packet of this version.
     #[error("the datagram is no packet of this version")]
     Form,
-    /// It is addressed to another connection.
+    /// The packet is addressed to another connection.
     #[error("the packet is addressed to another connection")]
     Connection,
-    /// The peer has not sealed it: it is forged, corrupted or of another connection.
+    /// The peer has not sealed the packet: it is forged, corrupted or of another connection.
     #[error("the packet is forged or corrupted")]
     Forged,
-    /// It arrived before the keys that open it, and there is no room to store it.
+    /// The packet arrived before the keys that open it, and there is no room to store it.
     #[error("the packet came before its keys")]
     Early,
-    /// It is protected by keys that are no longer in use.
+    /// The packet is protected by keys that are no longer in use.
     #[error("the packet came after its keys were discarded")]
     Late,
-    /// Its content is not a sequence of frames, or has frames that are not permitted at its level.
+    /// The content is not a sequence of frames, or contains frames that are not permitted at this
+    /// level.
     #[error("the packet holds what has no place in it")]
     Frames,
-    /// It opens a connection, and is smaller than the minimum or has no complete ClientHello.
+    /// The packet opens a connection, but is smaller than the minimum or has no complete
+    /// ClientHello.
     #[error("the datagram cannot open a connection")]
     Hello,
-    /// The bytes of the handshake that it carries lie too far ahead, or contradict others.
+    /// The bytes of the handshake are too far ahead, or contradict earlier bytes.
     #[error("the octets of the handshake have no place")]
     Crypto,
 }
@@ -53,7 +55,7 @@ impl RefusedCounts {
         self.0[refused as usize] += 1;
     }
 
-    /// Returns the number refused for this reason.
+    /// Returns the number of packets that were refused for this reason.
     #[must_use]
     pub const fn of(&self, refused: Refused) -> u64 {
         self.0[refused as usize]

@@ -1,17 +1,17 @@
-//! Stateless resets (RFC 9000, §10.3): a host that has no state of a connection notifies the peer.
+//! Stateless resets (RFC 9000, §10.3): a host without state of a connection notifies the peer.
 //!
-//! The token of a connection is derived from its id and a key that the host keeps across restarts.
-//! The peer received the token in the handshake.
+//! The token of a connection is derived from the connection id and a key that the host keeps across
+//! restarts. The peer received the token in the handshake.
 
 use acklab_wire::tack::ConnectionId;
 use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// The octets of a token.
+/// The size of a token in octets.
 pub const TOKEN: usize = 16;
-/// The minimum size of a reset, that of the shortest packet that elicits no answer. A reset is
-/// shorter than the packet that it answers, so that two hosts do not reset each other without end
-/// (RFC 9000, §10.3.3).
+/// The minimum size of a reset in octets. It equals the size of the shortest packet that elicits no
+/// answer. A reset is shorter than the packet that it answers, so that two hosts do not reset each
+/// other without end (RFC 9000, §10.3.3).
 const LEAST: usize = 43;
 
 /// The key of a host.
@@ -25,7 +25,7 @@ impl ResetKey {
         Self(hmac::Key::new(hmac::HMAC_SHA256, octets))
     }
 
-    /// Returns the token of the connection with the id `id` at this host.
+    /// Returns the token of the connection `id` at this host.
     #[must_use]
     pub fn token(&self, id: ConnectionId) -> [u8; TOKEN] {
         let mut token = [0; TOKEN];

@@ -1,8 +1,8 @@
 //! The cryptography of one connection.
 //!
-//! It has no timer: the bytes of the handshake leave with the packets of the transport's handshake,
-//! and with their repetitions. Once a client has received the server's complete part, it sends its
-//! last message with its first packets, until the server answers one.
+//! It has no timer: the bytes of the handshake are sent with the packets of the transport's
+//! handshake, and with their repetitions. When a client has received the server's complete part, it
+//! sends its last message with its first packets, until the server answers one of them.
 
 mod open;
 mod seal;
@@ -30,41 +30,41 @@ use std::sync::Arc;
 /// The default maximum number of packets sealed with the same keys: half of the limit of AES-GCM
 /// (RFC 9001, §6.6).
 const UPDATE_AFTER: u64 = 1 << 22;
-/// One data packet in this many carries the last message of the client. All packets without data,
-/// such as probes, carry it.
+/// One in this many data packets contains the last message of the client. All packets without data,
+/// such as probes, contain the message.
 const LAST_MESSAGE_INTERVAL: u32 = 8;
-/// The base of the codes that report errors of TLS in a Close, above the codes of applications. The
-/// alert is added (RFC 9001, §4.8).
+/// The base of the codes for errors of TLS in a Close. It is above the codes of applications. The
+/// TLS alert is added to it (RFC 9001, §4.8).
 const CRYPTO_ERROR: u32 = 1 << 31 | 0x100;
 
 /// Bytes of a stream in an opened datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The stream.
+    /// The id of the stream.
     pub stream: u32,
-    /// Their offset in the stream.
+    /// The offset of the bytes in the stream.
     pub offset: u64,
-    /// Their range in the datagram.
+    /// The range of the bytes in the datagram.
     pub at: Range<usize>,
 }
 
 /// An event for the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The server requires the client to return with a token: the transport must repeat its Open.
+    /// The server requires a token from the client. The transport must repeat its Open.
     Repeat,
     /// The peer is authenticated.
     Complete,
-    /// The handshake has failed for this reason, and there is no connection.
+    /// The handshake has failed. There is no connection.
     Failed {
         /// The code of a Close.
         code: u32,
-        /// The reason, in words.
+        /// The reason as text.
         reason: String,
     },
 }
 
-/// The part of the handshake that has left.
+/// The part of the handshake that has been sent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Flight {
     initial: usize,
@@ -79,7 +79,7 @@ pub struct Session {
     /// The connection id to which packets of the handshake are addressed. The client receives it in
     /// the Accept.
     remote: ConnectionId,
-    /// The parameters with which a client begins TLS, once its transport has made the Open.
+    /// The parameters with which a client starts TLS once its transport has created the Open.
     start: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     tls: Option<Connection>,
     initial: Option<Keys>,
@@ -89,7 +89,7 @@ pub struct Session {
     /// The bytes of the handshake at the levels Initial and Handshake, and packet numbers.
     crypto: [CryptoStream; 2],
     numbers: [u64; 2],
-    /// The level at which TLS writes next.
+    /// The level of TLS's next output.
     writes: Level,
     flight: Flight,
     token: Option<Box<[u8]>>,
@@ -98,9 +98,9 @@ pub struct Session {
     is_validated: bool,
     /// `true` if the peer is authenticated.
     is_complete: bool,
-    /// `true` if the server is known to have the last message of the client.
+    /// `true` if the server is known to have received the client's last message.
     is_confirmed: bool,
-    /// The number of packets that have left before that.
+    /// The number of packets that the client sent before `is_confirmed`.
     unconfirmed: u32,
     has_failed: bool,
     reset_token: Option<[u8; TOKEN]>,
@@ -149,8 +149,8 @@ impl Session {
         }
     }
 
-    /// Creates the end that opens a connection to the server of this name. `id` is its transport's
-    /// connection id.
+    /// Creates the end that opens a connection to the server `name`. `id` is the connection id of
+    /// its transport.
     #[must_use]
     pub fn client(config: Arc<ClientConfig>, name: ServerName<'static>, id: ConnectionId) -> Self {
         let mut session = Self::new(Side::Client, id, ConnectionId(0));
@@ -185,7 +185,7 @@ impl Session {
     }
 
     /// Receives a repeated first datagram of a client that has received nothing from this server.
-    /// Its handshake bytes are those of the first one.
+    /// It contains the same handshake bytes as the first datagram.
     pub const fn on_hello(&mut self) {
         self.credit = self.credit.saturating_add(AMPLIFICATION * MIN_OPEN as u64);
     }
@@ -201,13 +201,13 @@ impl Session {
         self.is_complete
     }
 
-    /// Returns `true` if this is the accepting end.
+    /// Returns `true` if this end accepted the connection.
     #[must_use]
     pub fn is_server(&self) -> bool {
         self.side == Side::Server
     }
 
-    /// Returns `true` if the packet opened last is the newest of the peer.
+    /// Returns `true` if the last opened packet is the peer's newest.
     #[must_use]
     pub fn opened_newest(&self) -> bool {
         self.phases.as_ref().is_some_and(|phases| phases.opened_newest)
@@ -242,7 +242,7 @@ impl Session {
         }
     }
 
-    /// Accepts bytes of the handshake. Returns `false` if they do not fit.
+    /// Accepts bytes of the handshake. Returns `false` if the bytes cannot be stored.
     fn hear(&mut self, level: Level, offset: u64, octets: &[u8]) -> bool {
         let index = usize::from(level == Level::Handshake);
         let Some(ready) = self.crypto[index].arrive(offset, octets) else { return false };
@@ -296,7 +296,7 @@ impl Session {
         self.steps.push_back(Step::Complete);
     }
 
-    /// Checks that the Open that the transport uses is the one that TLS protects.
+    /// Checks that the Open that the transport uses is the Open that TLS protects.
     fn check_open(&mut self, open: &[u8]) {
         let Some(tls) = &self.tls else { return };
         let told = tls.quic_transport_parameters().and_then(|octets| parameters::find(octets, parameters::OPEN));

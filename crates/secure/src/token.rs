@@ -1,8 +1,8 @@
-//! Retry tokens (RFC 9000, §8.1.2): a client that returns a token receives at the address to which
-//! it was sent.
+//! Retry tokens (RFC 9000, §8.1.2). A client that returns a token has shown that it receives
+//! packets at the address to which the token was sent.
 //!
-//! A token is sealed by a key of its server, so that the server stores no state. It is bound to the
-//! address, the client's connection id and the time.
+//! A token is sealed with a key of the server, so that the server stores no state. It is bound to
+//! the address, the client's connection id and the time.
 
 use acklab_base::{Duration, Instant};
 use acklab_wire::tack::ConnectionId;
@@ -10,9 +10,9 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::rand::{SecureRandom, SystemRandom};
 use std::net::{IpAddr, SocketAddr};
 
-/// The time for which a token is valid (RFC 9000, §8.1.3: tokens of a Retry are used at once).
+/// The time for which a token is valid (RFC 9000, §8.1.3: tokens of a Retry are used immediately).
 const LIFETIME: Duration = Duration::from_secs(15);
-/// The time for which a key seals tokens; it opens them for the same time afterwards.
+/// The time for which a key seals tokens. Afterwards, the key opens tokens for the same time.
 const KEY_LIFETIME: Duration = Duration::from_secs(30 * 60);
 const KEY: usize = 32;
 
@@ -25,7 +25,7 @@ pub struct Tokens {
     since: Instant,
 }
 
-/// The error of a system without random numbers.
+/// The error if the system has no random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the system gives no random numbers")]
 pub struct NoRandomness;
@@ -89,8 +89,8 @@ impl Tokens {
     }
 }
 
-/// Returns the bytes to which a token is bound. An IPv4 address counts as the IPv6 address that
-/// maps it.
+/// Returns the bytes to which a token is bound. An IPv4 address is represented by the IPv6 address
+/// that maps it.
 fn bound(address: SocketAddr, source: ConnectionId) -> [u8; 26] {
     let ip = match address.ip() {
         IpAddr::V4(ip) => ip.to_ipv6_mapped(),

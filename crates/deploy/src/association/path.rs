@@ -1,9 +1,9 @@
 //! The peer's address, and its changes.
 //!
-//! A client may appear at another address: its NAT has forgotten the mapping, or the client has
-//! moved (RFC 9000, §9). The server follows the newest authentic packet and validates the new
-//! address. Until it is validated, the server sends at most three times the bytes received from it.
-//! If validation fails, the server returns to the previous address.
+//! The address of a client may change if its NAT drops the mapping, or if the client changes its
+//! network (RFC 9000, §9). The server uses the address of the newest authentic packet and validates
+//! it. Until then, the server sends at most three times the bytes received from the new address. If
+//! validation fails, the server returns to the previous address.
 
 use super::Association;
 use crate::association::{controller, random};
@@ -20,8 +20,8 @@ const MIN_PATIENCE: Duration = Duration::from_secs(3);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Path {
     address: SocketAddr,
-    /// The bytes that may be sent before the address is validated, and the deadline of the
-    /// validation; `None` if it is validated.
+    /// The number of bytes that may still be sent before the address is validated, and the deadline
+    /// of the validation. `None` if the address is validated.
     trial: Option<Trial>,
     /// The last address that was validated.
     proven: SocketAddr,
@@ -58,7 +58,7 @@ impl Path {
         }
     }
 
-    /// Returns `true` if `octets` may leave, and subtracts them from the credit.
+    /// Returns `true` if `octets` bytes may be sent, and subtracts them from the credit.
     pub(super) fn lets(&mut self, octets: usize) -> bool {
         match &mut self.trial {
             Some(trial) if trial.credit < octets as u64 => false,
@@ -72,7 +72,7 @@ impl Path {
 }
 
 impl Association {
-    /// Follows the newest authentic packet, which arrived from another address.
+    /// Changes to the address of the newest authentic packet.
     pub(super) fn follow(&mut self, now: Instant, address: SocketAddr, octets: usize) {
         let Ok(value) = random() else { return };
         let patience = MIN_PATIENCE.max(self.probe_timeout() * PATIENCE);
@@ -86,7 +86,7 @@ impl Association {
         }
     }
 
-    /// Checks whether the peer has shown that it receives at its address.
+    /// Checks whether the peer has shown that it receives packets at its address.
     pub(super) fn check_path(&mut self, now: Instant) {
         if self.machine.take_validation() {
             self.path.trial = None;

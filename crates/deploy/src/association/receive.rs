@@ -31,13 +31,13 @@ impl Association {
         }
     }
 
-    /// Receives a datagram at `now` that arrived at `at`.
+    /// Receives a datagram at `now`. It arrived at the host at `at`.
     pub(crate) fn receive(&mut self, now: Instant, at: Instant, from: SocketAddr, ecn: Ecn, datagram: &mut [u8]) {
         self.receive_at(now, at, from, ecn, datagram, 0..datagram.len());
     }
 
     /// Receives a datagram at `place` in `memory`. During a [run](super::run::Run), octets of
-    /// streams may move to the beginning of `memory`.
+    /// streams may be moved to the beginning of `memory`.
     pub(crate) fn receive_at(
         &mut self,
         now: Instant,
@@ -51,7 +51,7 @@ impl Association {
         self.counters.octets_received += place.len() as u64;
         self.take(now, at, from, ecn, memory, place);
         while let Some((mut early, ecn)) = self.session.take_early() {
-            // This datagram does not lie in the memory of the batch.
+            // This datagram is not in the memory of the batch.
             let run = self.run.suspend();
             let place = 0..early.len();
             self.take(now, at, from, ecn, &mut early, place);
@@ -63,7 +63,7 @@ impl Association {
         let mut pieces = std::mem::take(&mut self.pieces);
         let (start, octets) = (place.start, place.len());
         let mut packet = Packet::default();
-        // Refused packets are already counted.
+        // The session has already counted refused packets.
         if let Ok(true) = self.session.open(&mut memory[place], ecn, &mut packet, &mut pieces) {
             self.path.on_arrival(from, octets);
             if from != self.path.address() && self.session.opened_newest() && self.session.is_server() {
@@ -97,7 +97,7 @@ impl Association {
             }
         }
         self.check_path(now);
-        // A policy that counts packets decides after each packet.
+        // An ACK policy that counts packets must decide after each packet.
         if !self.machine.may_acknowledge_together() {
             self.drain(now);
         }
@@ -116,8 +116,8 @@ impl Association {
         }
     }
 
-    /// Notifies applications of changes. Readers are [notified together](Self::notify_readers)
-    /// instead.
+    /// Notifies applications of changes. Readers are not included, because they are
+    /// [notified together](Self::notify_readers).
     pub(crate) fn look(&mut self, now: Instant) {
         if self.has_no_memory && self.lost.is_none() {
             self.machine.abort(NO_MEMORY);

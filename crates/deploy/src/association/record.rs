@@ -1,4 +1,4 @@
-//! Records a connection: the tables of a simulation, and a log for qvis.
+//! Records a connection: the tables of a simulation, and a log for the viewer qvis.
 
 use super::Association;
 use crate::config::Recording;
@@ -11,7 +11,7 @@ use acklab_wire::IpVersion;
 use acklab_wire::tack::Packet;
 use std::net::SocketAddr;
 
-/// Creates a recorder of `machine` from `now` on.
+/// Creates a recorder of `machine`. It records from `now`.
 pub(super) fn recorder(
     now: Instant,
     recording: &Recording,
@@ -67,7 +67,7 @@ impl Association {
         }
     }
 
-    /// Records the packet that the transport has sent, if any.
+    /// Records the packet that the transport has sent, if it has sent one.
     #[inline]
     pub(super) fn record_poll(
         machine: &mut Connection,

@@ -1,32 +1,32 @@
-//! Gathers the bytes of a stream that arrive in one batch of datagrams at the beginning of its
-//! memory. The caches still hold this memory, because the bytes were decrypted there. The reader
-//! gets this memory, so the bytes are not copied to memory outside the caches.
+//! Collects the bytes of a stream that arrive in one batch of datagrams at the beginning of the
+//! batch's memory. This memory is in the caches, because the bytes were decrypted there. The reader
+//! receives this memory, so the bytes are not copied to memory outside the caches.
 
 use super::Association;
 use super::streams::MIN_BLOCK;
 use acklab_live::udp::Batch;
 use acklab_transport::octets::BLOCK;
 
-/// Contiguous bytes of one stream, from the first missing byte on. They lie at the beginning of the
+/// Contiguous bytes of one stream, from the first missing byte on. They are at the beginning of the
 /// memory of the current batch.
 ///
-/// Each byte is moved once, and after all bytes before it in memory, so that no byte is overwritten
-/// before it is moved. Frames arrive in order, and a machine reports each byte once, with the frame
-/// that carried it.
+/// Each byte is moved once, after all preceding bytes in memory. No byte is therefore overwritten
+/// before it is moved. Frames arrive in order, and the machine reports each byte once, with the
+/// frame that contained it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
-    /// `true` while a batch is received that is large enough.
+    /// `true` while a large batch is being received.
     is_open: bool,
     stream: u32,
     start: u64,
     length: usize,
-    /// The destination of the bytes taken last.
+    /// The destination of the last bytes that were added.
     place: usize,
 }
 
 impl Run {
     /// Returns `true` if these bytes of a stream continue the run, and adds them. `next` is the
-    /// first missing offset, not counting the run.
+    /// first missing offset of the stream without the run.
     #[inline]
     pub(super) const fn takes(&mut self, stream: u32, start: u64, next: u64, octets: usize) -> bool {
         if !self.is_open {
@@ -42,20 +42,20 @@ impl Run {
         true
     }
 
-    /// Returns the destination of the bytes taken last.
+    /// Returns the destination of the last bytes that were added.
     #[inline]
     pub(super) const fn place(&self) -> usize {
         self.place
     }
 
-    /// Suspends the run. It takes no further bytes until the caller restores the returned run.
+    /// Suspends the run. It accepts no bytes until the caller restores the returned run.
     pub(super) const fn suspend(&mut self) -> Self {
         std::mem::replace(self, Self { is_open: false, stream: 0, start: 0, length: 0, place: 0 })
     }
 }
 
 impl Association {
-    /// Begins a batch, whose datagrams follow.
+    /// Begins a batch. The caller passes its datagrams next.
     pub(crate) fn begin_batch(&mut self, batch: &Batch<'_>) {
         self.run.is_open = batch.length >= MIN_BLOCK;
     }

@@ -12,17 +12,18 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// The unsent bytes above which a stream accepts no more data, unless a millisecond sends more. The
-/// limit keeps written data from growing old in buffers and from leaving the caches (as
-/// `TCP_NOTSENT_LOWAT` of Linux). Linux sockets pass segments on up to a millisecond ahead
-/// (`sk_pacing_shift` 10). A woken writer has the time that half of the limit takes.
+/// The limit of a stream's unsent bytes, unless the stream sends more in a millisecond. Above the
+/// limit, the stream accepts no more data. Otherwise written data would grow old in buffers and
+/// leave the caches (as with `TCP_NOTSENT_LOWAT` of Linux). Linux sockets send segments up to a
+/// millisecond ahead (`sk_pacing_shift` 10). A woken writer has the time in which half of the limit
+/// is sent.
 const MAX_UNSENT: u64 = 512 << 10;
 const MILLISECONDS: u64 = 1000;
 /// The size in bytes below which a packet is not part of a bulk transfer.
 const SMALL: usize = 1000;
-/// A block with fewer bytes is copied before it waits for a reader.
+/// A block with fewer bytes is copied before it is queued for a reader.
 pub(super) const MIN_BLOCK: usize = BLOCK / 4;
-/// The code that reports a stream without a reader to the peer.
+/// The code that reports to the peer that a stream has no reader.
 const NO_READER: u32 = 0;
 
 /// The application's handles of a stream.
@@ -40,15 +41,15 @@ pub(super) struct Stream {
     inlet: Arc<Inlet>,
     written: Written<Bytes>,
     pub(super) arrived: Arrived,
-    /// The bytes that the application has read, as reported to the transport.
+    /// The number of bytes that the application has read, as reported to the transport.
     read: u64,
-    /// `true` if the stream has changed and its reader was not notified.
+    /// `true` if the stream has changed and its reader has not been notified.
     is_changed: bool,
-    /// The result of delivery, and the task that waits for it: the peer has everything, or the
-    /// reason why it never will.
+    /// The result of delivery, and the task that waits for it. `Ok` if the peer has received all
+    /// data, otherwise the reason why it will not.
     finished: Option<Result<(), WriteError>>,
     finish_waker: Option<Waker>,
-    /// Whether the application has released its sending and receiving half.
+    /// `true` if the application has released the half of the stream: sending, then receiving.
     is_released: [bool; 2],
 }
 
@@ -75,7 +76,7 @@ impl Stream {
         self.written.copy(range, to)
     }
 
-    /// Reports to the transport how much the application has read.
+    /// Reports to the transport how many bytes the application has read.
     fn count_reading(&mut self, now: Instant, id: u32, machine: &mut Connection) {
         let read = self.inlet.read();
         if read > self.read && !self.is_released[1] {
@@ -159,12 +160,12 @@ impl Association {
                 stream.finish(Ok(()));
             }
             StreamEvent::Stopped { code } => stream.refuse(WriteError::Stopped(*code)),
-            // Writers are notified together. Bytes arrive with their packet.
+            // Writers are notified together. Arrived bytes are handled with their packet.
             StreamEvent::Writable | StreamEvent::Opened | StreamEvent::Arrived(_) => {}
         }
     }
 
-    /// Records bytes of a stream that begin at the offset `start` and lie at `place` in `memory`.
+    /// Records bytes of a stream. They begin at the offset `start` and are at `place` in `memory`.
     #[inline]
     pub(super) fn arrive(&mut self, id: u32, start: u64, memory: &mut [u8], place: Range<usize>) {
         if self.has_no_memory {
@@ -184,7 +185,7 @@ impl Association {
     }
 
     /// Records that the host has no memory for the peer's data, and therefore [ends](Self::look)
-    /// the connection. Arrived data are freed at once, so that the process can use their memory
+    /// the connection. Arrived data are freed immediately, so that the process can use their memory
     /// until then.
     #[cold]
     pub(super) fn run_out_of_memory(&mut self) {
@@ -192,14 +193,14 @@ impl Association {
         self.streams.values_mut().for_each(|stream| stream.arrived = Arrived::default());
     }
 
-    /// Returns `true` if readers await a notification.
+    /// Returns `true` if readers must be notified.
     pub(crate) fn has_untold(&self) -> bool {
         !self.changed.is_empty()
     }
 
     /// Passes data that arrived in order to readers.
     pub(crate) fn notify_readers(&mut self, now: Instant) {
-        // The machine counted data that were dropped.
+        // The machine has already counted the dropped data.
         if self.has_no_memory {
             return self.changed.clear();
         }
@@ -213,7 +214,7 @@ impl Association {
             };
             let blocks = &mut self.blocks;
             stream.arrived.take_blocks(|block| {
-                // A slow reader must not hold more memory than its data need.
+                // Data that are queued for a slow reader must not use more memory than necessary.
                 let is_small = block.capacity() == BLOCK && block.len() < MIN_BLOCK;
                 let octets = self.pool.share(block);
                 blocks.push(if is_small { Bytes::copy_from_slice(&octets) } else { octets });
@@ -229,7 +230,7 @@ impl Association {
         let (machine, written) = (&mut self.machine, &mut stream.written);
         let mut has_written = false;
         stream.outlet.take(|block| {
-            // The stream had room, unless it was reset.
+            // The stream had room for the data, unless it was reset.
             has_written = true;
             if machine.write_to(id, block.len() as u64) == Ok(block.len() as u64) {
                 written.push(block);
@@ -241,8 +242,8 @@ impl Association {
         stream.count_reading(now, id, &mut self.machine);
     }
 
-    /// Allows more data for streams whose data have left. Wakes writers once half of the unsent
-    /// limit is free.
+    /// Allows writers more data on streams that have sent data. Wakes the writers once half of the
+    /// unsent limit is free.
     pub(super) fn allow_writers(&mut self) {
         let Self { writers, streams, machine, .. } = self;
         writers.retain(|id| {
@@ -264,7 +265,7 @@ impl Association {
         _ = self.machine.close_stream(id);
     }
 
-    /// Returns `Ready` once the peer has everything that was written to an ended stream.
+    /// Returns `Ready` once the peer has received all data of an ended stream.
     pub(crate) fn poll_finished(&mut self, context: &Context<'_>, id: u32) -> Poll<Result<(), WriteError>> {
         let Some(stream) = self.streams.get_mut(&id) else { return Poll::Ready(Ok(())) };
         if let Some(finished) = &stream.finished {
@@ -281,13 +282,13 @@ impl Association {
         _ = self.machine.reset_stream(id, code);
     }
 
-    /// Records that a stream has no reader, with this code.
+    /// Records that a stream has no reader any more, with the code `code`.
     pub(crate) fn stop_stream(&mut self, id: u32, code: u32) {
         self.machine.stop_stream(id, code);
     }
 
-    /// Records that the application no longer uses a half of a stream: `half` is 0 for the sending
-    /// half, 1 for the receiving half.
+    /// Records that the application no longer uses one half of a stream. `half` is 0 for the
+    /// sending half and 1 for the receiving half.
     pub(crate) fn release_stream(&mut self, now: Instant, id: u32, half: usize) {
         self.serve_stream(now, id);
         if let Some(stream) = self.streams.get_mut(&id) {

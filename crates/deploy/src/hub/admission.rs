@@ -1,26 +1,27 @@
 //! Decides which unauthenticated clients get a connection.
 //!
-//! An unauthenticated client costs a server a signature and some kilobytes. While there are few
-//! such clients, each gets a connection at once. Beyond that, each client must return with a token,
-//! which costs the server no state. A token is valid for a short time and for one address.
+//! For an unauthenticated client, a server computes a signature and stores some kilobytes. While
+//! there are few unauthenticated clients, each gets a connection immediately. Otherwise, each
+//! client must repeat its request with a token, for which the server keeps no state. A token is
+//! valid for a short time and for one address.
 
 use super::Handle;
 use crate::config::Server;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// The code that the server has too many connections (RFC 9000, §20.1: CONNECTION_REFUSED). It lies
+/// The code for a server with too many connections (RFC 9000, §20.1: CONNECTION_REFUSED). It is
 /// above the codes of applications.
 pub(super) const BUSY: u32 = 1 << 31 | 0x02;
 
 /// The treatment of an unauthenticated client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It gets a connection.
+    /// The client gets a connection.
     Accept,
-    /// It gets a token with which it may return.
+    /// The client gets a token and must repeat its request with the token.
     Retry,
-    /// It gets nothing.
+    /// The client gets no answer.
     TurnAway,
 }
 
@@ -31,7 +32,8 @@ pub(super) struct Visitors {
     /// Unauthenticated clients without a validated address.
     strangers: usize,
     by_host: HashMap<IpAddr, usize>,
-    /// Unauthenticated connections by their sequence number, and the number of connections so far.
+    /// Unauthenticated connections by their sequence number, and the total number of connections up
+    /// to now.
     opening: BTreeMap<u64, Handle>,
     count: u64,
 }
@@ -43,8 +45,8 @@ struct Visitor {
     is_stranger: bool,
 }
 
-/// Returns the part of an address that counts as one host: hosts have a /64 of IPv6 to themselves
-/// (RFC 7934, §6).
+/// Returns the part of an address that identifies one host. In IPv6, a host has a whole /64 (RFC
+/// 7934, §6).
 pub(crate) fn host_of(address: SocketAddr) -> IpAddr {
     match address.ip() {
         IpAddr::V6(ip) => ip.to_ipv4_mapped().map_or_else(|| IpAddr::V6(network_of(ip)), IpAddr::V4),
@@ -79,12 +81,12 @@ impl Visitors {
         *self.by_host.entry(host).or_default() += 1;
     }
 
-    /// Returns the connection whose handshake must be abandoned, if there are already `most`.
+    /// If there are already `most` unauthenticated connections, returns the one to abandon.
     pub(super) fn makes_room(&self, most: usize) -> Option<Handle> {
         self.opening.first_key_value().filter(|_| self.opening.len() >= most).map(|(_, handle)| *handle)
     }
 
-    /// Records that the handshake is over.
+    /// Records that the handshake has ended.
     pub(super) fn on_complete(&mut self, handle: Handle) {
         if let Some(visitor) = self.of.get_mut(&handle) {
             self.opening.remove(&visitor.number);

@@ -1,5 +1,5 @@
-//! Tests hubs against datagrams of an attacker. None may cause a panic, change a byte, or make a
-//! hub exceed its limits, and honest connections continue.
+//! Tests hubs against datagrams of an attacker. No datagram may cause a panic, change a byte of
+//! data, or make a hub exceed its limits. Honest connections must continue.
 //!
 //! `ACKLAB_HOSTILE` sets the number of datagrams; ten million take some minutes.
 
@@ -26,7 +26,7 @@ const LIMITS: Limits =
 /// The number of recorded datagrams of the honest connection that the attacker can change and
 /// repeat.
 const RECORDED: usize = 500;
-/// The number of alternating turns of the honest hosts before time passes.
+/// The number of turns of the two honest hosts before time advances.
 const ROUNDS: usize = 4;
 
 fn address(host: u64) -> SocketAddr {
@@ -52,7 +52,7 @@ impl World {
     fn new() -> Self {
         let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
         let trust = Trust::Pinned(identity.fingerprint());
-        // The buffer is so small that the window is full again and again.
+        // The buffer is small, so that the window is often full.
         let transport = Settings { receive_buffer: Bytes(50_000), ..settings() };
         let client = Some(client_config(trust, Arc::new(NoKeyLog)).unwrap());
         let client = Config { transport, client, ..Config::new() };
@@ -65,7 +65,7 @@ impl World {
         Self { now, hubs, chance, recorded: VecDeque::new(), to_strangers: 0, from_strangers: 0 }
     }
 
-    /// Exchanges the datagrams of the honest hosts a few times.
+    /// Exchanges the datagrams of the honest hosts `ROUNDS` times.
     fn turn(&mut self) {
         for _ in 0..ROUNDS {
             for host in 0..2 {
@@ -117,14 +117,14 @@ impl World {
             }
             // Cut or extended.
             2 => octets.resize(self.chance.below(1500) as usize, 0x1f),
-            // Two datagrams joined.
+            // Two joined datagrams.
             3 => {
                 let other = self.chance.below(self.recorded.len() as u64) as usize;
                 let half = octets.len() / 2;
                 octets.truncate(half);
                 octets.extend_from_slice(&self.recorded[other].1);
             }
-            // Noise behind a valid header.
+            // Noise after a valid header.
             _ => {
                 let keeps = self.chance.below(20).min(octets.len() as u64) as usize;
                 for octet in &mut octets[keeps..] {
@@ -148,7 +148,7 @@ struct Flow {
     read: u64,
 }
 
-/// Returns the byte at an offset. All bytes differ from those nearby.
+/// Returns the byte at an offset. Nearby bytes have different values.
 fn octet(offset: u64) -> u8 {
     (offset.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
@@ -227,7 +227,7 @@ fn first_datagram(world: &mut World) -> Vec<u8> {
 }
 
 /// Returns the bytes of a connection that arrive in 50 turns of 5 ms, and the server's counters.
-/// Before each turn, `flood` first datagrams of other clients arrive at once.
+/// Before each turn, the first datagrams of `flood` other clients arrive simultaneously.
 fn read_under_flood(flood: u64) -> (u64, HubCounters) {
     let mut world = World::new();
     let handles = connect(&mut world);
@@ -268,7 +268,7 @@ fn a_flood_of_first_datagrams_keeps_bounded_state() {
     assert_eq!(counters.retries, 5000 - LIMITS.strangers as u64);
     world.turn();
     assert!(world.to_strangers <= 3 * 5000 * hello.len());
-    // An honest client still gets through.
+    // An honest client can still connect.
     let client = world.hubs[0].connect(world.now, address(SERVER), "server.test").unwrap();
     let mut server = None;
     for _ in 0..100 {
@@ -276,7 +276,7 @@ fn a_flood_of_first_datagrams_keeps_bounded_state() {
         server = server.or_else(|| world.hubs[1].accept());
     }
     assert!(server.is_some() && world.hubs[0].lost(client).is_none());
-    // Clients that never returned are dropped.
+    // Clients that sent nothing more are dropped.
     for _ in 0..20 {
         world.pass(Duration::from_secs(1));
     }

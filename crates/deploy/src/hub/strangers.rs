@@ -1,23 +1,23 @@
-//! Queues datagrams of unknown senders until those of connections are served.
+//! Queues datagrams of unknown senders until the datagrams of connections are served.
 //!
 //! Reading a first datagram costs a hundred times as much as sending it, because keys are derived
-//! and the datagram is decrypted. So the work for unknown senders is bounded. The driver first
-//! reads everything from the socket, and serves [`TURN`] unknown senders between two reads. A flood
-//! fills this queue, where a datagram is dropped after a look at its header. It does not fill the
-//! socket's buffer, where it would displace datagrams of connections.
+//! and the datagram is decrypted. The work for unknown senders is therefore bounded. The driver
+//! reads all datagrams from the socket, and serves [`TURN`] unknown senders between two reads. A
+//! flood fills this queue, and excess datagrams are dropped after a check of their header. The
+//! flood does not fill the socket's buffer, where it would displace datagrams of connections.
 
 use acklab_base::Ecn;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// The unknown senders served between two reads of the socket.
+/// The number of unknown senders that are served between two reads of the socket.
 pub(crate) const TURN: usize = 4;
-/// The maximum number of waiting datagrams, which is also the default limit of unvalidated clients.
-/// At 50 µs each, the last one waits for some milliseconds, less than a client waits before it
-/// repeats its Open.
+/// The maximum number of queued datagrams. It equals the default limit of unvalidated clients. At
+/// 50 µs each, the last datagram is served after some milliseconds. Clients repeat their first
+/// datagram later than that.
 const MOST: usize = 64;
-/// The bytes kept of a datagram. A datagram that opens a connection has the base size (RFC 9000,
-/// §14). Of all others, only the header and the length matter.
+/// The number of bytes that are stored of a datagram. A datagram that opens a connection has the
+/// base size (RFC 9000, §14). For all other datagrams, only the header and the length are needed.
 const LONGEST: usize = 2048;
 
 /// A datagram.
@@ -28,7 +28,7 @@ pub(super) struct Stranger {
     pub(super) datagram: Vec<u8>,
 }
 
-/// Waiting datagrams.
+/// Queued datagrams.
 #[derive(Debug, Default)]
 pub(super) struct Strangers {
     waiting: VecDeque<Stranger>,
@@ -37,7 +37,7 @@ pub(super) struct Strangers {
 }
 
 impl Strangers {
-    /// Appends a datagram. Returns `false` and drops it if too many wait.
+    /// Appends a datagram. Returns `false` and drops the datagram if the queue is full.
     pub(super) fn push(&mut self, from: SocketAddr, ecn: Ecn, octets: &[u8]) -> bool {
         if self.waiting.len() >= MOST {
             return false;

@@ -24,7 +24,8 @@ fn address(host: u8) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, host], 4433))
 }
 
-/// Returns the configurations of a client and of a server whose certificate it trusts.
+/// Returns the configurations of a client and of a server. The client trusts the server's
+/// certificate.
 fn configs() -> [Config; 2] {
     let (identity, ..) = Identity::generate(["server.test".to_owned()]).unwrap();
     let trust = Trust::Pinned(identity.fingerprint());
@@ -38,7 +39,7 @@ fn configs() -> [Config; 2] {
     [client, Config { server: Some(server), ..Config::new() }]
 }
 
-/// The impairments of the network, each with its probability per datagram.
+/// The impairments of the network: the probability of each per datagram.
 #[derive(Clone, Copy, Debug, Default)]
 struct Weather {
     loss: f64,
@@ -60,10 +61,10 @@ struct Net {
     count: u64,
     /// The client's address.
     client: SocketAddr,
-    /// Datagrams that have left, by their source.
+    /// The sizes of the sent datagrams, by source.
     sent: HashMap<SocketAddr, Vec<usize>>,
-    /// Hosts receive the datagrams of this period together. `kept` counts how often they kept the
-    /// memory of a batch.
+    /// The period after which a host receives all datagrams of the period together. `kept` is the
+    /// number of batches whose memory the hosts kept.
     pause: Duration,
     batches: u64,
     kept: u64,
@@ -119,7 +120,7 @@ impl Net {
         self.hubs[host].notify_readers(self.now);
     }
 
-    /// Runs the next event. Returns `false` if none is left.
+    /// Runs the next event. Returns `false` if there is none.
     fn step(&mut self) -> bool {
         self.drain();
         let arrival = self.under_way.first_key_value().map(|((at, _), _)| *at);
@@ -145,8 +146,8 @@ impl Net {
         true
     }
 
-    /// Joins datagrams from the same host within the pause that have the same size, the last
-    /// perhaps a smaller one, as the kernel does (GRO).
+    /// Joins datagrams of the same host and size within the pause, as the kernel does (GRO). The
+    /// last datagram may be smaller.
     fn join(&mut self, from: SocketAddr, to: SocketAddr, size: usize, memory: &mut Vec<u8>) {
         let until = self.now + self.pause;
         let is_next = |((at, _), (source, target, _)): &(&(Instant, u64), &(SocketAddr, SocketAddr, Vec<u8>))| {
@@ -163,7 +164,8 @@ impl Net {
         }
     }
 
-    /// Suspends a host for this time: it neither receives nor acts, while the other continues.
+    /// Suspends a host for this time. The host neither receives nor acts, while the other
+    /// continues.
     fn sleep(&mut self, host: usize, time: Duration) {
         let until = self.now + time;
         loop {
@@ -185,7 +187,7 @@ impl Net {
         self.hubs.iter_mut().for_each(|hub| hub.wake(until));
     }
 
-    /// Returns `true` if either end has streams besides the first.
+    /// Returns `true` if either end has streams other than the first.
     fn keeps_streams(&self, host: usize, handle: Handle) -> bool {
         self.hubs[host].get(handle).unwrap().has_streams()
     }
@@ -238,8 +240,8 @@ impl Net {
         is_at_end
     }
 
-    /// Returns the server's end of a stream that the client opened, once it has arrived. Leaves
-    /// earlier streams alone.
+    /// Returns the server's end of a stream that the client opened, once the stream has arrived.
+    /// Does not change earlier streams.
     fn accept_stream(&mut self, server: Handle, stream: &Ends) -> Option<Ends> {
         loop {
             let ends = self.hubs[1].with(server, |end| end.accept_stream()).flatten()?;
@@ -254,7 +256,7 @@ impl Net {
         self.carry_together(handles, 1, size);
     }
 
-    /// Sends the same on several streams at once.
+    /// Sends the same data on several streams simultaneously.
     fn carry_together(&mut self, [client, server]: [Handle; 2], streams: usize, size: usize) {
         let all: Vec<u8> = (0..size).map(|_| self.chance.below(256) as u8).collect();
         let mut flows: Vec<_> = (0..streams).map(|_| (self.open(client), 0, Vec::new(), None, false)).collect();
@@ -298,27 +300,28 @@ fn octets_arrive_over_a_rough_network() {
     assert!(refused > 10, "corrupted datagrams are refused: {refused}");
 }
 
-/// Transfers three streams at once, packet by packet in turn, and then one stream.
+/// Transfers three streams simultaneously, with packets in turn, and then one stream.
 #[test]
 fn octets_arrive_in_batches_whose_memory_is_kept() {
-    // If packets are reordered, few packets of a batch are in order.
+    // If packets are reordered, few packets of a batch are in sequence.
     let fair = Weather { loss: 0.005, repeats: 0.005, corrupts: 0.005, jitter: Duration::ZERO };
     for (weather, least) in [(CLEAN, 20), (fair, 10), (ROUGH, 0)] {
         let mut net = Net::new(configs(), weather);
         let handles = net.connect();
         net.pause = Duration::from_millis(40);
         net.carry_together(handles, 3, 300_000);
-        // Each run draws new keys, which change the losses. With an eighth of these bytes, the fair
-        // network sometimes keeps only 8 batches.
+        // Each run generates new keys, which changes the lost packets. With an eighth of these
+        // bytes, the fair network sometimes keeps only 8 batches.
         net.carry(handles, 8_000_000);
         assert!(net.kept >= least, "{} in {weather:?}", net.kept);
     }
 }
 
-/// TACK's policy depends on time; policies that count packets ignore batches.
+/// TACK's policy depends on time. Policies that count packets ignore batches.
 #[test]
 fn a_batch_has_one_tack() {
-    // Returns the datagrams of each host, those in batches, and the number of batches.
+    // Returns the number of datagrams of each host, the number of datagrams in batches, and the
+    // number of batches.
     let counts = |ack| {
         let configs = configs().map(|config| Config { transport: Settings { ack, ..config.transport }, ..config });
         let mut net = Net::new(configs, CLEAN);
@@ -338,7 +341,7 @@ fn a_batch_has_one_tack() {
     assert!(acks >= data && batches * 2 < data, "{acks} of {data} in {batches}");
 }
 
-/// A batch may hold datagrams of unknown senders, of other connections and of none.
+/// A batch may contain datagrams of unknown senders, of other connections and without a connection.
 #[test]
 fn octets_arrive_whatever_a_batch_holds_besides() {
     let mut net = Net::new(configs(), CLEAN);
@@ -522,14 +525,14 @@ fn a_server_of_another_version_ends_the_attempt() {
     let client = net.hubs[0].connect(net.now, address(2), "server.test").unwrap();
     net.drain();
     let (_, (from, _, mut hello)) = net.under_way.pop_first().unwrap();
-    // The Open of a client of version 2.
+    // The first datagram (Open) of a client of version 2.
     hello[0] = 0x20 | (hello[0] & 0x0f);
     net.hubs[1].receive(net.now, net.now, from, Ecn::NotEct, &mut hello);
     net.hubs[1].serve_strangers(net.now, 1);
     assert_eq!(net.hubs[1].counters().other_versions, 1);
     net.drain();
     let (_, (server, _, answer)) = net.under_way.pop_first().unwrap();
-    // An answer of a server that supports version 1 changes nothing.
+    // An answer of a server that supports version 1 has no effect.
     net.hubs[0].receive(net.now, net.now, server, Ecn::NotEct, &mut answer.clone());
     net.hubs[0].serve_strangers(net.now, 1);
     assert_eq!(net.hubs[0].lost(client), None);
@@ -582,8 +585,8 @@ fn what_is_written_to_a_lost_connection_is_refused() {
     assert_eq!(net.write(0, client, &stream, b"late"), Err(WriteError::Lost(Lost::Here { code: 0 })));
 }
 
-/// RFC 9000, §3.5: the sender receives the request within a round trip, and does not send its
-/// unsent data.
+/// RFC 9000, §3.5: within a round trip, the sender receives the request. It then drops its unsent
+/// data.
 #[test]
 fn a_reader_that_leaves_tells_the_sender() {
     for weather in [CLEAN, ROUGH] {
@@ -623,13 +626,13 @@ fn a_reader_that_leaves_tells_the_sender() {
     }
 }
 
-/// RFC 9000, §9.4: the window of one path does not apply to another. A new port is a new mapping of
-/// the same path.
+/// RFC 9000, §9.4: the congestion window of one path does not apply to another. A new port is a new
+/// mapping of the same path.
 #[test]
 fn congestion_control_begins_anew_only_on_another_path() {
     let mut net = Net::new(configs(), CLEAN);
     let [client, server] = net.connect();
-    // The server sends data, so that it has a window.
+    // The server sends data, so that it has a congestion window.
     let fetch = |net: &mut Net, size: usize| {
         let stream = net.open(client);
         net.write(0, client, &stream, b"?").unwrap();
@@ -658,7 +661,7 @@ fn congestion_control_begins_anew_only_on_another_path() {
     assert_eq!(net.hubs[1].get(server).unwrap().counters.migrations, 2);
 }
 
-/// A host that sleeps receives nothing, and its timers are late.
+/// A suspended host receives nothing, and its timers are late.
 #[test]
 fn a_host_that_wakes_in_time_goes_on_and_one_that_wakes_late_begins_anew() {
     for (seconds, survives) in [(20, true), (40, false)] {

@@ -1,10 +1,10 @@
-//! Tracks whether applications have more to send than streams have room for. If they do, an empty
-//! stream is caused by the host, which has not run them yet, and not by the applications.
+//! Tracks whether applications have more data to send than streams accept. If so, an empty stream
+//! is limited by the host, which has not run its applications yet, and not by the applications.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Counts the writers of a connection that have more data than was accepted. A writer counts from
-/// the moment it finds no room until all its data are accepted.
+/// The number of writers of a connection that have more data than their stream accepts. It includes
+/// a writer from the moment its stream is full until all its data are accepted.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     writers: AtomicUsize,

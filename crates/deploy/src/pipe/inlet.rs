@@ -1,4 +1,4 @@
-//! The bytes that have arrived on a stream in order, until its application reads them.
+//! The bytes that have arrived on a stream in order and that its application has not read yet.
 
 use super::{Done, lock};
 use crate::error::Lost;
@@ -9,21 +9,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// The share of a receive buffer that is read before the thread must check whether the window
-/// moves, as a divisor. The thread is notified per half a window.
+/// The divisor of the receive buffer that yields the bytes after whose reading the thread must
+/// check the window. The thread is notified per half a window.
 const SHARE: u64 = 8;
 
-/// A block with fewer bytes is copied to the block before it. Chosen: ten times the memory that a
-/// list entry takes.
+/// A block with fewer bytes is copied to the block before it. Chosen: ten times the memory of a
+/// list entry.
 const SMALL: usize = 1024;
-/// The size in bytes of a block of such copies. Chosen: one page.
+/// The size in bytes of a block that contains such copies. Chosen: one page.
 const TAIL: usize = 4096;
 
 /// The reason why nothing can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReadError {
-    /// The peer has reset the stream, with this code of its application, or because its lifetime
-    /// has expired.
+    /// The peer has reset the stream. The code is the code of the peer's application, or `None` if
+    /// the lifetime of a message has expired.
     Reset(Option<u32>),
     Lost(Lost),
 }
@@ -43,21 +43,21 @@ impl From<ReadError> for io::Error {
 #[derive(Debug)]
 pub(crate) struct Inlet {
     state: Mutex<State>,
-    /// The bytes that the application has read.
+    /// The number of bytes that the application has read.
     read: AtomicU64,
-    /// Bytes after which the thread must be notified.
+    /// The number of bytes after which the thread must be notified.
     step: u64,
 }
 
 #[derive(Debug, Default)]
 struct State {
     blocks: VecDeque<Bytes>,
-    /// Small blocks behind them, in one piece.
+    /// The small blocks after the large ones, in one piece.
     tail: Vec<u8>,
     waker: Option<Waker>,
-    /// How the stream ended, once this is known.
+    /// The end of the stream, once it is known.
     end: Option<Result<(), ReadError>>,
-    /// The part of `read` that was reported to the thread.
+    /// The value of `read` that was last reported to the thread.
     told: u64,
     was_told_end: bool,
 }
@@ -67,9 +67,9 @@ impl State {
         self.blocks.is_empty() && self.tail.is_empty()
     }
 
-    /// Appends a block. A small block behind others is copied, because a list entry takes more
-    /// memory than its bytes. Otherwise a peer that sends single bytes could fill many times the
-    /// window of a slow reader.
+    /// Appends a block. A small block after others is copied, because a list entry takes more
+    /// memory than the block's bytes. Otherwise a peer that sends single bytes could use many times
+    /// the memory of a slow reader's window.
     fn push(&mut self, block: Bytes) {
         if self.is_empty() || block.len() >= SMALL {
             self.seal();
@@ -102,7 +102,8 @@ impl Inlet {
         Self { state: Mutex::default(), read: AtomicU64::new(0), step: receive_buffer / SHARE }
     }
 
-    /// Moves at most `most` bytes to `to`; none at the end. A stream has one reader at a time.
+    /// Moves at most `most` bytes to `to`, or none at the end of the stream. A stream has one
+    /// reader at a time.
     pub(crate) fn poll_read(
         &self,
         context: &Context<'_>,
@@ -113,7 +114,7 @@ impl Inlet {
         while count < most
             && let Some(octets) = state.pop(most - count)
         {
-            // A copy has no other owner.
+            // No other reference to the copied bytes exists.
             drop(state);
             to(&octets);
             count += octets.len();
@@ -123,7 +124,7 @@ impl Inlet {
         self.count(state, context, most, count)
     }
 
-    /// Returns at most `most` contiguous bytes; none at the end.
+    /// Returns at most `most` contiguous bytes, or none at the end of the stream.
     pub(crate) fn poll_chunk(&self, context: &Context<'_>, most: usize) -> Poll<Result<(Bytes, Done), ReadError>> {
         let mut state = lock(&self.state);
         let chunk = if most > 0 { state.pop(most) } else { None }.unwrap_or_default();
@@ -150,7 +151,7 @@ impl Inlet {
         }
         let read = self.read.load(Ordering::Relaxed) + count as u64;
         self.read.store(read, Ordering::Release);
-        // The end permits the peer another stream.
+        // When a stream ends, the peer may open another stream.
         let is_end = state.end.is_some() && state.is_empty() && !std::mem::replace(&mut state.was_told_end, true);
         let is_news = is_end || read - state.told > self.step;
         if is_news {
@@ -164,7 +165,7 @@ impl Inlet {
         self.read.load(Ordering::Acquire)
     }
 
-    /// Appends blocks, and then the end if there is one. Wakes the reader.
+    /// Appends blocks, and then the end, if given. Wakes the reader.
     pub(crate) fn put(&self, blocks: impl Iterator<Item = Bytes>, end: Option<Result<(), ReadError>>) {
         let waker = {
             let mut state = lock(&self.state);
@@ -225,7 +226,8 @@ mod tests {
         assert_eq!(&first[..], [1; SMALL], "a chunk stays valid while it is held");
     }
 
-    /// A peer sends single bytes, none of which is read: they take at most twice their number.
+    /// A peer sends single bytes that the application does not read. They take at most two bytes of
+    /// memory each.
     #[test]
     fn small_blocks_that_wait_are_in_one_piece() {
         let (inlet, context) = (Inlet::new(1 << 20), Context::from_waker(Waker::noop()));

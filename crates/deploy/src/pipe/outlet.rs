@@ -1,5 +1,5 @@
-//! The bytes that an application has written to a stream, until the thread of the endpoint takes
-//! them.
+//! The bytes that an application has written to a stream and that the thread of the endpoint has
+//! not taken yet.
 
 use super::{Backlog, Done, Pool, lock};
 use crate::error::Lost;
@@ -10,15 +10,15 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-/// Writes of up to this many bytes are appended to the previous block, if it has room. Small chunks
-/// are also appended, because a list entry would take more memory than the copy.
+/// Writes of up to this many bytes are appended to the previous block, if the block has room. Small
+/// chunks are also appended, because a list entry would take more memory than the copy.
 const SMALL: usize = 4 << 10;
 
 /// The reason why nothing can be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum WriteError {
     Lost(Lost),
-    /// The peer has stopped reading, with this code.
+    /// The peer has stopped reading, with the code of its application.
     Stopped(u32),
     /// This end has ended or reset the stream.
     Ended,
@@ -45,17 +45,17 @@ pub(crate) struct Outlet {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Blocks that the thread has not taken, and a last one that may have room.
+    /// Blocks that the thread has not taken. The last block may have room for more bytes.
     blocks: VecDeque<Bytes>,
     last: Vec<u8>,
-    /// The bytes written in total, and their limit.
+    /// The total number of bytes written, and the limit of this number.
     written: u64,
     limit: u64,
     waker: Option<Waker>,
     refuses: Option<WriteError>,
-    /// `true` if the thread was notified of the bytes available.
+    /// `true` if the thread was notified of the available bytes.
     is_told: bool,
-    /// `true` if its writer is known to have more data.
+    /// `true` if the writer is known to have more data.
     is_in_backlog: bool,
 }
 
@@ -65,7 +65,7 @@ impl State {
         usize::try_from(self.limit.saturating_sub(self.written)).unwrap_or(usize::MAX).min(octets)
     }
 
-    /// Seals the last block: nothing more is appended to it.
+    /// Seals the last block. No more bytes are appended to it.
     fn seal(&mut self, pool: &Arc<Pool>) {
         if !self.last.is_empty() {
             self.blocks.push_back(pool.share(std::mem::take(&mut self.last)));
@@ -78,7 +78,7 @@ impl State {
 }
 
 impl Outlet {
-    /// Creates an outlet that takes `limit` bytes until the thread raises the limit.
+    /// Creates an outlet that accepts `limit` bytes until the thread raises the limit.
     pub(crate) fn new(limit: u64, pool: Arc<Pool>, backlog: Arc<Backlog>) -> Self {
         Self { state: Mutex::new(State { limit, ..State::default() }), pool, backlog }
     }
@@ -96,8 +96,8 @@ impl Outlet {
         self.note_backlog(&mut lock(&self.state), false);
     }
 
-    /// Returns how many of `octets` bytes have room now. The writer counts in the backlog until all
-    /// its data are accepted, even if it is interrupted.
+    /// Returns how many of `octets` bytes may be written now. The backlog includes the writer until
+    /// all its data are accepted, even if the writer is interrupted.
     fn poll_room<'s>(
         &'s self,
         context: &Context<'_>,
@@ -116,7 +116,7 @@ impl Outlet {
         Poll::Ready(Ok((state, room)))
     }
 
-    /// Accepts the bytes that have room. A stream has one writer at a time.
+    /// Accepts as many bytes as the limit permits. A stream has one writer at a time.
     pub(crate) fn poll_write(&self, context: &Context<'_>, octets: &[u8]) -> Poll<Result<Done, WriteError>> {
         let (mut state, room) = std::task::ready!(self.poll_room(context, octets.len()))?;
         let has_more = room < octets.len();
@@ -130,7 +130,7 @@ impl Outlet {
             let mut blocks: VecDeque<Vec<u8>> = octets
                 .chunks(BLOCK)
                 .map(|octets| {
-                    // A few bytes get little memory.
+                    // For a few bytes, a small block is allocated.
                     let mut block = if octets.len() > SMALL { self.pool.take() } else { Vec::with_capacity(SMALL) };
                     block.extend_from_slice(octets);
                     block
@@ -146,7 +146,7 @@ impl Outlet {
         Poll::Ready(Ok(state.told(room)))
     }
 
-    /// Splits off the part of `chunk` that has room, without copying it.
+    /// Splits off the part of `chunk` that the limit permits, without copying it.
     pub(crate) fn poll_chunk(&self, context: &Context<'_>, chunk: &mut Bytes) -> Poll<Result<Done, WriteError>> {
         if chunk.len() <= SMALL {
             return self.poll_write(context, chunk).map_ok(|done| {
@@ -173,7 +173,7 @@ impl Outlet {
         blocks.into_iter().for_each(take);
     }
 
-    /// Allows `limit` bytes in total. Wakes the writer if `wakes`.
+    /// Raises the limit to `limit` bytes in total. Wakes the writer if `wakes`.
     pub(crate) fn allow(&self, limit: u64, wakes: bool) {
         let waker = {
             let mut state = lock(&self.state);

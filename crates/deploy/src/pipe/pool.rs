@@ -1,11 +1,11 @@
-//! Reuses memory for blocks of data. Fresh memory costs a page fault for each of its pages.
+//! Reuses memory for blocks of data. New memory costs a page fault for each of its pages.
 
 use super::lock;
 use acklab_transport::octets::BLOCK;
 use bytes::Bytes;
 use std::sync::{Arc, Mutex};
 
-/// The maximum number of unused blocks of all streams of an endpoint.
+/// The maximum number of unused blocks of an endpoint.
 const MOST: usize = 64;
 
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(crate) struct Pool {
     blocks: Mutex<Vec<Vec<u8>>>,
 }
 
-/// A block that returns to its pool.
+/// A block that returns to its pool when it is dropped.
 #[derive(Debug)]
 struct Pooled {
     block: Vec<u8>,
@@ -60,7 +60,7 @@ impl Pool {
         Some(block)
     }
 
-    /// Returns a block with its former content, or `None` if the host has no memory.
+    /// Returns a block with its former content. Returns `None` if the host has no memory.
     pub(crate) fn try_take_whole(&self) -> Option<Vec<u8>> {
         let mut block = self.try_pop()?;
         block.resize(BLOCK, 0);
@@ -75,9 +75,10 @@ impl Pool {
         }
     }
 
-    /// Returns bytes that can be shared. Their memory is reused once all references are dropped.
+    /// Converts a block to bytes that can be shared. The memory is reused once all references are
+    /// dropped.
     pub(crate) fn share(self: &Arc<Self>, block: Vec<u8>) -> Bytes {
-        // Small blocks are cheap to allocate.
+        // The pool does not keep small blocks, because they are cheap to allocate.
         if block.capacity() == BLOCK {
             Bytes::from_owner(Pooled { block, pool: Arc::clone(self) })
         } else {

@@ -3,7 +3,8 @@
 use std::error::Error;
 use std::fmt::Display;
 
-/// The reason why a tool has ended. Messages name the place, what was found and what was expected.
+/// The reason why a tool has ended. Messages state the place, the found value and the expected
+/// value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ToolError {
     /// An argument is invalid.
@@ -20,7 +21,8 @@ pub enum ToolError {
     Stopped,
 }
 
-/// Returns an error with its causes. QUIC's "connection lost" states its reason only in its cause.
+/// Returns the text of an error with its causes. QUIC's "connection lost" contains its reason only
+/// in its cause.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
     let (mut text, mut cause) = (error.to_string(), error.source());
     while let Some(error) = cause {

@@ -1,7 +1,7 @@
 //! Files of the tools. Each appears under its name only when it is complete, and survives a loss of
 //! power.
 //!
-//! A file is written under a hidden name beside its place, synced to the disk and renamed. The
+//! A file is written under a hidden name in the same folder, synced to the disk and renamed. The
 //! folder is synced too, because fsync(2) of a file does not cover its directory entry. A process
 //! that is killed at any step leaves the earlier file and at most one hidden file. The next writer
 //! removes the hidden file.
@@ -13,16 +13,16 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Only the owner reads and writes.
+/// The permissions of a file that only its owner can read and write.
 const PRIVATE_FILE: u32 = 0o600;
-/// The largest file that is read, in bytes. Chosen: a file of all certificate authorities has 200
-/// kB.
+/// The maximum size in bytes of a file that is read. Chosen: a file of all certificate authorities
+/// has 200 kB.
 const LARGEST: u64 = 1 << 26;
 /// The suffix of hidden names.
 const TEMPORARY: &str = ".acklab-tmp";
 
-/// The lock on the files of a folder, which one process holds at a time. The system frees it if the
-/// process is killed.
+/// The lock on the files of a folder. One process at a time can hold it. The system releases the
+/// lock if the process is killed.
 #[must_use]
 pub(super) struct Folder {
     path: PathBuf,
@@ -31,11 +31,11 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// Removes files that killed processes have left there.
+    /// Removes files that killed processes have left in the folder.
     pub(super) fn lock(folder: &Path) -> io::Result<Self> {
         let file = File::open(folder)?;
-        // Some file systems have no locks. There the last of two writers wins, with a complete
-        // file.
+        // Some file systems have no locks. There, if two processes write a file, the last one
+        // replaces it with a complete file.
         _ = flock(&file, FlockOperation::LockExclusive);
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
@@ -52,7 +52,7 @@ impl Folder {
         self.path.join(name)
     }
 
-    /// Writes a file with these bytes, and replaces an existing one.
+    /// Writes a file with these bytes. Replaces an existing file.
     pub(super) fn write(&self, name: &str, octets: &[u8]) -> io::Result<()> {
         let temporary = self.join(&format!(".{name}{TEMPORARY}"));
         let written = self.put(&temporary, &self.join(name), octets);
@@ -80,8 +80,8 @@ impl Folder {
     }
 }
 
-/// Returns the content of a file, or `None` if it is missing or empty. Earlier versions left empty
-/// files when the disk was full.
+/// Returns the content of a file. Returns `None` if the file is missing or empty. Earlier versions
+/// wrote empty files when the disk was full.
 pub(super) fn kept(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match named_file::read(path, LARGEST) {
         Ok(octets) => Ok(Some(octets).filter(|octets| !octets.is_empty())),
@@ -109,8 +109,8 @@ mod tests {
         static LEFT: Cell<Option<u32>> = const { Cell::new(None) };
     }
 
-    /// The payload with which a writer unwinds. No code of the writer runs afterwards, as if the
-    /// process had been killed.
+    /// The payload of the panic with which a test ends a writer. No code of the writer runs
+    /// afterwards, as if the process had been killed.
     struct Killed;
 
     pub(crate) fn step() {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     /// Calls `work` and ends it at its first step, then at its second, and so on, until it ends by
-    /// itself. Calls `fresh` before and `look` after each round. Returns the number of steps.
+    /// itself. Calls `fresh` before each round and `look` after it. Returns the number of steps.
     pub(crate) fn until_no_step_is_left(
         mut fresh: impl FnMut(),
         mut work: impl FnMut(),

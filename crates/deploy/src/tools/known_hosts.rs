@@ -1,5 +1,5 @@
-//! Fingerprints of servers that the user trusted before, in the manner of ssh: one line
-//! `HOST:PORT sha256:…` each.
+//! Fingerprints of servers that the user trusted before, as in ssh. The file has one line
+//! `HOST:PORT sha256:…` per server.
 
 use super::{ToolError, files, state};
 use acklab_secure::identity::Fingerprint;
@@ -17,10 +17,10 @@ fn entry(host: &str, port: u16) -> String {
     format!("{}:{port}", host.to_ascii_lowercase())
 }
 
-/// Returns the known fingerprint of this server, if any.
+/// Returns the known fingerprint of this server, if the file contains one.
 ///
 /// # Errors
-/// If the file cannot be read or a line of it is malformed.
+/// If the file cannot be read or one of its lines is malformed.
 pub fn lookup(file: &Path, host: &str, port: u16) -> Result<Option<Fingerprint>, ToolError> {
     let octets = files::kept(file).map_err(|error| ToolError::failed(file.display(), error))?;
     let text = String::from_utf8(octets.unwrap_or_default())
@@ -44,7 +44,7 @@ pub fn find(text: &str, file: &Path, host: &str, port: u16) -> Result<Option<Fin
         let malformed = || ToolError::usage(&place, format_args!("{line:?}"), "HOST:PORT sha256:…");
         let (name, fingerprint) = line.split_once(char::is_whitespace).ok_or_else(malformed)?;
         let fingerprint = fingerprint.trim().parse().map_err(|_| malformed())?;
-        // As with ssh, the first one counts.
+        // As with ssh, the first matching line is used.
         if name == wanted {
             known.get_or_insert(fingerprint);
         }
@@ -58,7 +58,7 @@ pub fn find(text: &str, file: &Path, host: &str, port: u16) -> Result<Option<Fin
 /// If the file cannot be read or written.
 pub fn add(file: &Path, host: &str, port: u16, fingerprint: Fingerprint) -> Result<(), ToolError> {
     let failed = |error: std::io::Error| ToolError::failed(file.display(), error);
-    // A symbolic link stays a link: its target is replaced.
+    // A symbolic link is kept: the file to which it points is replaced.
     let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
     let name = file.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| ToolError::usage("known hosts", file.display(), "the path of a file"))?;

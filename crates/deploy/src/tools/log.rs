@@ -1,11 +1,11 @@
-//! The log lines of a tool. Clients cause most of them, so the rate of each kind is limited. A
-//! flood of clients neither fills a disk nor hides lines of other kinds.
+//! The log lines of a tool. Clients cause most lines, so the rate of each kind is limited. A flood
+//! of clients therefore neither fills a disk nor hides lines of other kinds.
 
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
-/// The maximum number of lines of a kind per period. Chosen: what a person can read.
+/// The maximum number of lines of a kind per period. Chosen: the number that a person can read.
 const MAX_LINES: u32 = 30;
 const PERIOD: Duration = Duration::from_secs(60);
 
@@ -31,14 +31,14 @@ const LIMITED: [(Kind, &str); 3] = [
 /// Lines of one kind.
 #[derive(Clone, Copy, Debug, Default)]
 struct Limit {
-    /// The end of the period that the first line began.
+    /// The end of the present period. A period begins with a line.
     until: Option<Instant>,
     lines: u32,
     left_out: u64,
 }
 
 impl Limit {
-    /// Returns `true` if a line may pass now.
+    /// Returns `true` if a line may be logged now.
     fn passes(&mut self, now: Instant) -> bool {
         self.until.get_or_insert(now + PERIOD);
         self.lines += 1;
@@ -50,7 +50,8 @@ impl Limit {
         passes
     }
 
-    /// Ends the period if it is over. Returns how many lines were suppressed in it, if any.
+    /// Ends the period if its time has passed. Returns the number of lines that were suppressed in
+    /// it, if any.
     fn expire(&mut self, now: Instant) -> Option<u64> {
         if self.until.is_none_or(|until| now < until) {
             return None;
@@ -61,7 +62,7 @@ impl Limit {
     }
 }
 
-/// Accepts lines. Their reader may be gone.
+/// Accepts lines. Lines are dropped if their reader no longer exists.
 #[derive(Clone, Debug)]
 pub(crate) struct Lines(UnboundedSender<(Kind, String)>);
 
@@ -71,7 +72,7 @@ impl Lines {
     }
 }
 
-/// The lines that pass the limits.
+/// The lines within the limits.
 #[derive(Debug)]
 pub(crate) struct Log {
     lines: UnboundedReceiver<(Kind, String)>,
@@ -106,7 +107,7 @@ impl Log {
                 }
             };
             tokio::select! {
-                // While no line arrives, nothing passes.
+                // While no line arrives, no line is logged.
                 Some((kind, line)) = self.lines.recv() => if self.passes(kind) {
                     return line;
                 },

@@ -1,15 +1,16 @@
-//! Returns memory to the system that a flood of clients has taken.
+//! Returns memory to the system that was allocated during a flood of clients.
 
 use acklab_live::memory::{resident, trim};
 use std::time::Duration;
 
-/// The interval between checks: chosen. A trim takes milliseconds if much memory is free.
+/// The interval between checks. Chosen: a trim takes milliseconds if much memory is free.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// The growth in bytes above the minimum memory of the process. Chosen: the size of reused buffers.
+/// The growth of the process's memory above its minimum, in bytes, at which memory is returned.
+/// Chosen: the size of reused buffers.
 const GROWTH: u64 = 16 << 20;
 
-/// Returns free memory to the system while `may` returns `true`, if the process has grown. Never
-/// returns.
+/// If the process has grown, returns free memory to the system while `may` returns `true`. This
+/// function never returns.
 pub(crate) async fn give_back(may: impl Fn() -> bool) {
     let mut least = resident();
     loop {

@@ -1,5 +1,5 @@
-//! Serves measurements: TACK over UDP, the kernel's TCP on the same port number, and QUIC on the
-//! next port.
+//! Serves measurements of TACK over UDP, of the kernel's TCP on the same port number, and of QUIC
+//! on the next port.
 
 use super::log::{Kind, Lines, Log};
 use super::memory::give_back;
@@ -24,21 +24,21 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// The maximum number of connections of each transport: the maximum of parallel streams and some
-/// more.
+/// The maximum number of connections of each transport: the maximum number of parallel streams, and
+/// some more.
 const MAX_CONNECTIONS: usize = 512;
-/// The number of ports that are tried if the port is free to choose.
+/// The number of ports that are tried if any port is permitted.
 const TRIES: usize = 50;
-/// The time for clients to receive notice that the server stops.
+/// The time in which clients receive notice that the server stops.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The options of a server.
 #[derive(Debug)]
 pub struct Options {
-    /// The addresses to listen at. The default is all of IPv4, and all of IPv6 if the system has
-    /// it.
+    /// The addresses on which to listen. The default is all IPv4 addresses, and all IPv6 addresses
+    /// if the system supports IPv6.
     pub addresses: Vec<IpAddr>,
-    /// The port of TACK and TCP; QUIC has the next one. 0 selects a free one.
+    /// The port of TACK and TCP. QUIC uses the next port. 0 selects a free port.
     pub port: u16,
     /// The certificate.
     pub identity: Identity,
@@ -49,7 +49,7 @@ pub struct Options {
 /// The facts about a server that clients need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serving {
-    /// The port of TACK and TCP; QUIC has the next one.
+    /// The port of TACK and TCP. QUIC uses the next port.
     pub port: u16,
     /// The fingerprint of the certificate.
     pub fingerprint: Fingerprint,
@@ -59,18 +59,18 @@ pub struct Serving {
 struct Sockets {
     tack: Endpoint,
     quic: quinn::Endpoint,
-    /// The crypto of QUIC, with the settings of its next connections.
+    /// The TLS configuration of QUIC, with the transport settings of the next connections.
     quic_config: quinn::ServerConfig,
     quic_settings: Arc<Mutex<Quic>>,
     tcp: TcpListener,
 }
 
-/// Serves until it should stop, and then notifies the clients. A running measurement has the drain
-/// time to finish. Calls `ready` once clients may connect, and `tell` with a log line for each
-/// measurement.
+/// Serves until `stop` requests the end, and then notifies the clients. A running measurement has
+/// the drain time to finish. Calls `ready` once clients can connect. Calls `tell` with a log line
+/// for each measurement.
 ///
 /// # Errors
-/// If a port is taken, or the key does not belong to the certificate.
+/// If a port is in use, or if the key does not belong to the certificate.
 pub async fn serve(
     options: Options,
     stop: Stop,
@@ -81,7 +81,8 @@ pub async fn serve(
     let (all_sockets, port) = open(options)?;
     ready(Serving { port, fingerprint });
     let slot = Arc::new(MeasurementSlot::default());
-    // Channels of a draining measurement still arrive, so the tasks that accept them stop later.
+    // During the drain time, channels of the running measurement still arrive. The tasks that
+    // accept channels therefore stop later.
     let (stopper, ends) = Stopper::new(Duration::ZERO);
     let mut tasks = JoinSet::new();
     let (to, mut log) = Log::new();
@@ -110,7 +111,7 @@ pub async fn serve(
             () = stop.over() => {}
         }
     };
-    // Trimming memory would disturb a measurement.
+    // Returning memory to the system would disturb a measurement.
     let tended = give_back(|| !slot.is_busy());
     tokio::pin!(drained, tended);
     loop {
@@ -121,7 +122,7 @@ pub async fn serve(
         }
     }
     stopper.end();
-    // The tasks of clients observe the stop too, and notify the clients.
+    // The tasks of clients also observe the stop, and notify the clients.
     let farewell = async { while tasks.join_next().await.is_some() {} };
     _ = tokio::time::timeout(FAREWELL, farewell).await;
     for (_, quic) in &endpoints {
@@ -169,7 +170,7 @@ fn open(options: Options) -> Result<(Vec<Sockets>, u16), ToolError> {
     Err(ToolError::failed("ports", "none is free"))
 }
 
-/// Returns `true` if the error shows that the system has no IPv6.
+/// Returns `true` if the error shows that the system does not support IPv6.
 pub(super) fn lacks_v6(error: &io::Error) -> bool {
     let errno = error.raw_os_error();
     errno == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error()) || error.kind() == io::ErrorKind::AddrNotAvailable
@@ -198,11 +199,11 @@ fn open_at(address: IpAddr, port: u16, tls: &Arc<rustls::ServerConfig>, reset_ke
     Ok(Sockets { tack, quic, quic_config: config, quic_settings: Arc::new(Mutex::new(Quic::of_control())), tcp })
 }
 
-/// A source of clients. No client is lost if the future is dropped.
+/// A source of clients. If the future is dropped, no client is lost.
 trait Listener {
     type Client;
 
-    /// Waits for the next client. Returns `None` if there will be none.
+    /// Waits for the next client. Returns `None` if there will be no more clients.
     fn next(&self) -> impl Future<Output = Option<Self::Client>> + Send;
 }
 
@@ -229,7 +230,8 @@ impl Listener for TcpListener {
         loop {
             match self.accept().await {
                 Ok(accepted) => return Some(accepted),
-                // The client may have left, or no descriptor is free. A later attempt may succeed.
+                // The client may have closed the connection, or no descriptor may be free. A later
+                // attempt may succeed.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }

@@ -11,7 +11,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// Only the owner has access.
+/// The permissions of a folder to which only its owner has access.
 const PRIVATE_FOLDER: u32 = 0o700;
 const CERTIFICATE: &str = "certificate.pem";
 const KEY: &str = "key.pem";
@@ -21,7 +21,7 @@ const TOKEN: &str = "proxy_token";
 /// Returns the folder, whether or not it exists.
 ///
 /// # Errors
-/// If the environment names neither that folder nor a home.
+/// If the environment defines neither this folder nor a home folder.
 pub fn folder() -> Result<PathBuf, ToolError> {
     let named = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     named("XDG_STATE_HOME")
@@ -41,7 +41,7 @@ fn kept(path: &Path) -> Result<Option<Vec<u8>>, ToolError> {
     files::kept(path).map_err(|error| ToolError::failed(path.display(), error))
 }
 
-/// Locks the folder for writing. Creates it if it is missing.
+/// Locks the folder for writing. Creates the folder if it is missing.
 pub(super) fn lock(folder: &Path) -> Result<Folder, ToolError> {
     make(folder)?;
     Folder::lock(folder).map_err(|error| ToolError::failed(folder.display(), error))
@@ -54,7 +54,7 @@ fn write(folder: &Folder, name: &str, octets: &[u8]) -> Result<(), ToolError> {
 /// Returns a certificate with its private key from two files in PEM.
 ///
 /// # Errors
-/// If they cannot be read, or are malformed.
+/// If the files cannot be read, or are malformed.
 pub fn identity_of(certificate: &Path, key: &Path) -> Result<Identity, ToolError> {
     let [certificates, private] = [certificate, key]
         .map(|path| kept(path)?.ok_or_else(|| ToolError::failed(path.display(), "no such file, expected one in PEM")));
@@ -64,11 +64,11 @@ pub fn identity_of(certificate: &Path, key: &Path) -> Result<Identity, ToolError
 
 /// Returns the certificate and key in `folder`. Creates them on the first run.
 ///
-/// If a first run ended between the two, there is a key without a certificate. This run then makes
-/// the certificate.
+/// If a first run was interrupted, the folder may contain a key without a certificate. The
+/// certificate is then created.
 ///
 /// # Errors
-/// If they cannot be read or written, or are malformed, or if the key is missing.
+/// If the files cannot be read or written, or are malformed, or if only the key is missing.
 pub fn identity(folder: &Path) -> Result<Identity, ToolError> {
     let writer = lock(folder)?;
     let (certificate, key) = (writer.join(CERTIFICATE), writer.join(KEY));
@@ -90,21 +90,22 @@ pub fn identity(folder: &Path) -> Result<Identity, ToolError> {
     identity_of(&certificate, &key)
 }
 
-/// Returns a certificate for the names of this host, in PEM. `place` is the file of the key.
+/// Returns a certificate for the names of this host, in PEM. `place` is the path of the key's file.
 fn certificate_of(key: &[u8], place: &Path) -> Result<String, ToolError> {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
     let names = if host.is_empty() { vec!["localhost".to_owned()] } else { vec![host, "localhost".to_owned()] };
-    // If a host name is invalid in certificates, it is omitted: clients compare the fingerprint.
+    // If a host name is invalid in certificates, the certificate omits it. Clients compare the
+    // fingerprint instead.
     let made = Identity::certificate(key, names).or_else(|_| Identity::certificate(key, ["localhost".to_owned()]));
     made.map_err(|error| {
         ToolError::failed(place.display(), format_args!("{error}; a new key is made if there is none"))
     })
 }
 
-/// Returns the key of stateless resets in `folder`. Creates it on the first run.
+/// Returns the key of stateless resets in `folder`. Creates the key on the first run.
 ///
 /// # Errors
-/// If it cannot be read or written, or is malformed.
+/// If the file cannot be read or written, or is malformed.
 pub fn reset_key(folder: &Path) -> Result<ResetKey, ToolError> {
     let writer = lock(folder)?;
     let path = writer.join(RESET_KEY);
@@ -126,10 +127,10 @@ pub fn reset_key(folder: &Path) -> Result<ResetKey, ToolError> {
     Ok(ResetKey::new(&key))
 }
 
-/// Returns the token of a proxy in `folder`. Creates it on the first run.
+/// Returns the token of a proxy in `folder`. Creates the token on the first run.
 ///
 /// # Errors
-/// If it cannot be read or written, or is malformed.
+/// If the file cannot be read or written, or is malformed.
 pub fn token(folder: &Path) -> Result<Token, ToolError> {
     let writer = lock(folder)?;
     let path = writer.join(TOKEN);

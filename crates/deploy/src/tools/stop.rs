@@ -1,10 +1,11 @@
-//! Stops a tool in two phases: first it begins nothing new, and later unfinished work ends too.
+//! Stops a tool in two phases. In the first, the tool begins no new work. In the second, unfinished
+//! work is ended.
 
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// The interval between checks whether a tool should stop.
+/// The interval between checks whether a tool must stop.
 const CHECK: Duration = Duration::from_millis(50);
 
 /// The phase of a tool's stop.
@@ -16,7 +17,7 @@ enum Phase {
     Over,
 }
 
-/// Shows whether a tool should stop. Clones share the state.
+/// Shows whether a tool must stop. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct Stop {
     phase: watch::Receiver<Phase>,
@@ -30,7 +31,7 @@ pub(crate) struct Stopper {
 }
 
 impl Stopper {
-    /// Creates a stop that gives unfinished transfers `drain`.
+    /// Creates a stop. Unfinished transfers have the time `drain` to finish.
     pub(crate) fn new(drain: Duration) -> (Self, Stop) {
         let (sender, receiver) = watch::channel(Phase::Running);
         (Self { phase: sender }, Stop { phase: receiver, drain })
@@ -41,13 +42,14 @@ impl Stopper {
         self.phase.send_replace(Phase::Draining);
     }
 
-    /// Ends everything at once.
+    /// Ends all work immediately.
     pub(crate) fn end(&self) {
         self.phase.send_replace(Phase::Over);
     }
 
-    /// Stops as `demands` counts the requests to stop. The first one gives unfinished transfers
-    /// `drain`; the second ends them. Returns once everything should have ended.
+    /// Stops the tool according to `demands`, the number of requests to stop. After the first
+    /// request, unfinished transfers have the time `drain`. The second request ends them. Returns
+    /// once all work should have ended.
     pub(super) async fn heed(&self, drain: Duration, mut demands: impl FnMut() -> u32) {
         while demands() == 0 {
             tokio::time::sleep(CHECK).await;
@@ -62,28 +64,28 @@ impl Stopper {
 }
 
 impl Stop {
-    /// Returns `true` if nothing new should begin.
+    /// Returns `true` if no new work may begin.
     pub(crate) fn has_begun(&self) -> bool {
         *self.phase.borrow() >= Phase::Draining
     }
 
-    /// Returns the time that unfinished transfers have after the first request.
+    /// Returns the time for unfinished transfers after the first request.
     pub(crate) const fn drain(&self) -> Duration {
         self.drain
     }
 
-    /// Waits until nothing new should begin.
+    /// Waits until no new work may begin.
     pub(crate) async fn begun(&self) {
         self.reaches(Phase::Draining).await;
     }
 
-    /// Waits until everything should end at once.
+    /// Waits until all work must end immediately.
     pub(crate) async fn over(&self) {
         self.reaches(Phase::Over).await;
     }
 
     async fn reaches(&self, least: Phase) {
-        // It fails if the stopper is gone, and then the runtime is about to end.
+        // The call fails if the stopper was dropped. The runtime is then about to end.
         _ = self.phase.clone().wait_for(|phase| *phase >= least).await;
     }
 }
@@ -92,8 +94,8 @@ impl Stop {
 mod tests {
     use super::*;
 
-    /// Returns the time from the start to each phase. The first request comes at once, and the
-    /// second one after `second`.
+    /// Returns the time from the start to each phase. The first request comes immediately, the
+    /// second after `second`.
     fn phases(drain: Duration, second: Duration) -> [Duration; 2] {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         runtime.block_on(async {

@@ -1,5 +1,5 @@
-//! Decides which servers a tool trusts: those with a known fingerprint, or those whose certificate
-//! leads to a trusted authority.
+//! Decides which servers a tool trusts: servers with a known fingerprint, or servers whose
+//! certificate was issued by a trusted authority.
 
 use super::{PATIENCE, Stop, ToolError, any_like, files, resolve};
 use crate::config::Config;
@@ -18,14 +18,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The servers that a client trusts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// The server with this fingerprint.
+    /// The server with this fingerprint. Its name is not verified.
     Fingerprint(Fingerprint),
-    /// Servers whose certificate leads to an authority of this PEM file and contains the host's
-    /// name.
+    /// Servers whose certificate was issued by an authority in this PEM file and contains the
+    /// host's name.
     Authorities(PathBuf),
 }
 
-/// The unexpected fingerprint that a server has shown.
+/// The unexpected fingerprint of a server's certificate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shown(Arc<Mutex<Option<Fingerprint>>>);
 
@@ -39,7 +39,7 @@ impl Shown {
     }
 }
 
-/// The TLS configuration of a client, and the reason why a server is not trusted.
+/// The TLS configuration of a client, and the reason if a server is not trusted.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerTrust {
     pub(crate) tls: Arc<ClientConfig>,
@@ -92,11 +92,11 @@ fn authorities(path: &Path) -> Result<RootCertStore, ToolError> {
     Ok(roots)
 }
 
-/// Returns the fingerprint that a server shows. Does not trust the server: the handshake ends
-/// there.
+/// Returns the fingerprint of a server's certificate. The server is not trusted: the handshake ends
+/// after the certificate.
 ///
 /// # Errors
-/// If there is no such server, or it should stop.
+/// If there is no such server, or if `stop` requests the end.
 pub async fn offered(host: &str, port: u16, stop: Stop) -> Result<Fingerprint, ToolError> {
     tokio::select! {
         found = offered_by(host, port) => found,
@@ -138,7 +138,7 @@ pub(crate) fn silence() -> String {
     )
 }
 
-/// Returns the name of a host in TLS.
+/// Returns the name of a host for TLS.
 pub(crate) fn name_of(host: &str) -> &str {
     host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host)
 }
@@ -150,7 +150,7 @@ pub(crate) fn bind_client(remote: std::net::SocketAddr, config: Config) -> Resul
     })
 }
 
-/// Secrets in the format that Wireshark reads (RFC 9850, "SSLKEYLOGFILE").
+/// Writes secrets in the format that Wireshark reads (RFC 9850, "SSLKEYLOGFILE").
 #[derive(Debug)]
 struct KeyFile {
     file: Mutex<std::fs::File>,
@@ -173,7 +173,7 @@ impl KeyLog for KeyFile {
             })
         };
         let line = format!("{label} {} {}\n", hexadecimal(client_random), hexadecimal(secret));
-        // If a line is missing, the reader of the file sees it.
+        // If a line cannot be written, the reader of the file notices its absence.
         _ = self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
     }
 }

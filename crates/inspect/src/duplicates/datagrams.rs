@@ -1,5 +1,5 @@
-//! Copies of datagrams. No datagram of QUIC is sent twice: each packet has its own number, and is
-//! encrypted with it (RFC 9000, §12.3; RFC 9001, §5).
+//! Copies of datagrams. A QUIC sender never sends the same datagram twice: each packet has a unique
+//! number, which is part of its encryption (RFC 9000, §12.3; RFC 9001, §5).
 
 use super::FAR;
 use acklab_base::FlowKey;
@@ -28,8 +28,8 @@ pub(crate) struct Datagrams {
 }
 
 impl Datagrams {
-    /// Returns the nanoseconds since the datagram of which this one is a copy. `head` is the
-    /// captured part of its `length` octets.
+    /// Returns the time since the datagram of which this datagram is a copy, in nanoseconds. `head`
+    /// is the captured part of its `length` octets.
     pub(crate) fn copy_of(
         &mut self,
         at: u64,

@@ -7,18 +7,18 @@ use crate::packet::Packet;
 
 /// The maximum number of gaps that are stored.
 const MAX_GAPS: usize = 256;
-/// Data that follow their ACK in the file within this time were captured out of order, as with a
-/// NIC of several queues. No sender retransmits data that were acknowledged within 3 ms; *chosen*,
-/// as the delay without a round-trip time in `order`.
+/// The maximum time by which data may follow their ACK in the file if they were captured out of
+/// order, as with a NIC of several queues. No sender retransmits data that were acknowledged within
+/// 3 ms; *chosen*, as the delay without a round-trip time in `order`.
 const SOON: u64 = 3_000_000;
 
-/// When a segment passed, and other signs of when it was sent.
+/// The time at which a segment passed, and other evidence of the time at which it was sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     pub(crate) at: u64,
-    /// The time in the file, which may step back.
+    /// The time in the file. It may decrease from packet to packet.
     pub(crate) captured: u64,
-    /// Its timestamp.
+    /// The segment's timestamp (RFC 7323).
     pub(crate) value: Option<u32>,
     pub(crate) identification: Option<u16>,
 }
@@ -37,9 +37,10 @@ impl Mark {
 /// How a gap was filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
-    /// By a segment that was captured before the one that revealed the gap, or with its ACK.
+    /// By a segment that was captured before the segment that revealed the gap, or together with
+    /// its ACK.
     Misfiled,
-    /// By a segment that was sent before the one that revealed the gap.
+    /// By a segment that was sent before the segment that revealed the gap.
     Reordered,
     /// By a retransmission: the first transmission was lost before the point.
     Retransmitted,
@@ -49,16 +50,16 @@ pub(crate) enum Filled {
 struct Gap {
     start: u64,
     end: u64,
-    /// The segment that revealed it.
+    /// The segment that revealed the gap.
     mark: Mark,
-    /// When the receiver acknowledged it.
+    /// When the receiver acknowledged the gap.
     acknowledged: Option<u64>,
-    /// `true` if the capture may have begun after it.
+    /// `true` if the capture may have begun after the gap's data.
     is_before: bool,
 }
 
 impl Gap {
-    /// Returns the number of bytes that the capture lacks if the gap remains.
+    /// Returns the number of bytes that the capture lacks if the gap is never filled.
     const fn octets(&self) -> u64 {
         if self.is_before || self.acknowledged.is_none() { 0 } else { self.end - self.start }
     }
@@ -74,12 +75,12 @@ pub(super) struct Gaps {
     open: Vec<Gap>,
     /// The number of gaps that are not acknowledged.
     pending: usize,
-    /// Bytes of gaps that remained.
+    /// The number of bytes of gaps that were never filled.
     uncaptured: u64,
 }
 
 impl Gaps {
-    /// Returns `true` if gaps are open that an ACK may acknowledge.
+    /// Returns `true` if there are gaps that are not acknowledged.
     #[inline]
     pub(super) const fn are_pending(&self) -> bool {
         self.pending > 0
@@ -144,7 +145,7 @@ impl Gaps {
     }
 
     /// Fills the gaps that data from `start` to `end` at `at` overlap. `compare` compares the data
-    /// with the segment that revealed the gap, the first one if there are several.
+    /// with the segment that revealed the first of these gaps.
     pub(super) fn fill(
         &mut self,
         start: u64,
@@ -165,7 +166,8 @@ impl Gaps {
         Some(if first.acknowledged.is_some() { Filled::Misfiled } else { compare(first.mark) })
     }
 
-    /// Returns the number of bytes that the receiver has acknowledged, but that did not pass.
+    /// Returns the number of bytes that the receiver has acknowledged, but that did not pass the
+    /// point.
     pub(super) fn uncaptured(&self) -> u64 {
         self.uncaptured + self.open.iter().map(Gap::octets).sum::<u64>()
     }

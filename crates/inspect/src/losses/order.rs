@@ -11,7 +11,7 @@
 
 use super::gaps::{Filled, Mark};
 
-/// Without a round-trip time, segments that fill a gap within this time count as reordered.
+/// Without a round-trip time, segments that fill a gap within this time are considered reordered.
 /// Retransmissions need a round trip, and few paths have a shorter one (the 3 ms of Wireshark,
 /// `packet-tcp.c`).
 const SHORT: u64 = 3_000_000;
@@ -91,7 +91,7 @@ impl Order {
 }
 
 /// Returns the minimum time from a gap to the retransmission that fills it: the receiver's ACK must
-/// reach the sender. At one end, the time on that side alone would be too short.
+/// reach the sender. If the capture is at one end, the time on that side alone would be too short.
 fn round_trip((ahead, behind): (Option<u64>, Option<u64>)) -> u64 {
     match behind {
         Some(behind) => ahead.unwrap_or(0) + behind,

@@ -9,46 +9,48 @@ use crate::quantiles::median;
 use crate::thinning::{self, Case, Thinning};
 use serde::Serialize;
 
-/// If packets with data acknowledge more than this share of the data, as in requests and replies,
-/// pure ACKs are rare, and their ratio does not describe the receiver; *chosen*.
+/// The maximum share of data that packets with data acknowledge. Above it, as in requests and
+/// replies, pure ACKs are rare, and their ratio does not describe the receiver; *chosen*.
 const RIDDEN: f64 = 0.5;
 
 /// Acknowledgments.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Acks {
-    /// Pure ACKs.
+    /// The number of pure ACKs.
     pub count: u64,
-    /// Duplicate ACKs among these.
+    /// The number of these ACKs that are duplicate ACKs.
     pub duplicates: u64,
-    /// Octets of these ACKs.
+    /// The number of octets of the pure ACKs.
     pub octets: u64,
-    /// Segments with data per pure ACK; `None` if most data are acknowledged by packets with data.
+    /// The number of segments with data per pure ACK. `None` if most data are acknowledged by
+    /// packets with data.
     pub ratio: Option<f64>,
-    /// Its interval.
+    /// The 95 % confidence interval of the ratio.
     pub ratio_interval: Option<[f64; 2]>,
-    /// The number of segments that most ACKs cover.
+    /// The most frequent number of segments that an ACK covers.
     pub usual: u32,
-    /// The share of ACKs that cover this number.
+    /// The share of ACKs that cover this number of segments.
     pub agreement: f64,
-    /// Median time between ACKs, in milliseconds.
+    /// The median time between ACKs, in milliseconds.
     pub spacing: Option<f64>,
-    /// The rate of a return path that is busy with thinned ACKs, in Mbps of their octets.
+    /// The rate of the return path, in Mbps of ACKs. Present if thinned ACKs keep the path busy.
     pub rate: Option<f64>,
-    /// ACKs per burst.
+    /// The mean number of ACKs per burst.
     pub burst: Option<f64>,
-    /// Period of bursts in milliseconds: of ACKs, or of data at the receiver.
+    /// The period of bursts in milliseconds. At the receiver, it is the period of bursts of data.
     pub period: Option<f64>,
     /// `true` if ACKs that arrive together were sent at different times.
     pub compressed: Option<bool>,
-    /// The thinning of ACKs.
+    /// Whether ACKs are removed on the path.
     pub thinning: Thinning,
-    /// The share of the receiver's packets that did not pass, by their identifications.
+    /// The share of the receiver's packets that did not pass the point of capture, according to
+    /// their IP identifications.
     pub missing: Option<f64>,
 }
 
 impl Acks {
-    /// Returns the acknowledgments of a direction that was captured at `position`. Those of a log
-    /// are encrypted, so a box on the path cannot read them.
+    /// Returns the acknowledgments of a direction that was captured at `position`. If the source is
+    /// a log of QUIC, the ACKs are encrypted, so a box on the path cannot read them.
     pub(super) fn of(
         direction: &direction::Direction,
         position: Position,
@@ -106,7 +108,8 @@ impl Acks {
     }
 }
 
-/// Returns the evidence that the point of capture is at the receiver, if there is any.
+/// Returns the evidence that the point of capture is at the receiver. Returns `None` without such
+/// evidence.
 fn at_receiver(direction: &direction::Direction, position: Position) -> Option<String> {
     if position == Position::Receiver {
         return Some("captured at the receiver, where each ACK that it sends is seen".to_owned());
@@ -122,7 +125,7 @@ fn missing(case: &Case) -> Finding<f64> {
     }
 }
 
-/// Returns the segments with data per pure ACK.
+/// Returns the number of segments with data per pure ACK.
 fn ratio(direction: &direction::Direction) -> Finding<f64> {
     if direction.acks.pure == 0 {
         return Finding::not_known("no pure ACK was captured");

@@ -9,20 +9,19 @@ use serde::Serialize;
 /// The congestion controller.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Controller {
-    /// Its likely family.
+    /// The likely family of the controller.
     pub family: Family,
-    /// The median ratio of the data in flight after a loss to those before it.
+    /// The median of the data in flight after a loss divided by the data in flight before it.
     pub ratio: Option<f64>,
-    /// The number of reductions, pauses, or swings of the window that support it.
+    /// The number of window reductions, pauses, or swings that support the finding.
     pub episodes: usize,
-    /// The share of these that agree.
+    /// The share of these episodes that agree.
     pub agreement: f64,
 }
 
 impl Controller {
-    /// Returns the likely controller of a direction that was captured at `position`, over a
-    /// bottleneck of `rate` bytes of payload per second. `is_bursty` means that ACKs arrive in
-    /// bursts.
+    /// Returns the likely controller of a direction that was captured at `position`. The bottleneck
+    /// carries `rate` bytes of payload per second. `is_bursty` is `true` if ACKs arrive in bursts.
     pub(super) fn of(
         direction: &direction::Direction,
         position: Position,

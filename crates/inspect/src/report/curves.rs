@@ -5,11 +5,11 @@ use crate::overview::Span;
 use crate::trace;
 use serde::Serialize;
 
-/// Points of a time–sequence plot: seconds from the first data, and octets from the first one that
-/// is stored.
+/// Points of a time–sequence plot. Times are in seconds from the first data. Octets are counted
+/// from the first stored octet.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Curves {
-    /// Spans of time in which all packets are shown: data and the ACKs that returned in between.
+    /// Spans of time in which all packets are shown: data and the returning ACKs.
     pub windows: Vec<Window>,
     /// The course of the whole direction, if windows omit packets.
     pub overview: Vec<Point>,
@@ -18,7 +18,7 @@ pub struct Curves {
 /// A span of time with all of its packets.
 #[derive(Clone, Debug, Serialize)]
 pub struct Window {
-    /// Data: time, first octet, octets.
+    /// Data: the time, the first octet and the number of octets.
     pub data: Vec<(f64, u64, u32)>,
     /// Retransmitted data.
     pub retransmitted: Vec<(f64, u64, u32)>,

@@ -4,16 +4,17 @@ use super::Position;
 use crate::direction;
 use serde::Serialize;
 
-/// If another limit applied for this share of the time, the sender's rate may be below that of the
-/// path.
+/// The share of the time above which another limit may have kept the sender's rate below the path's
+/// rate.
 const MOSTLY: f64 = 0.5;
 
-/// Shares of the time.
+/// The limits of the sender, as shares of the time.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Limits {
-    /// The receive window was full.
+    /// The share of the time for which the receive window was full.
     pub receive_window: f64,
-    /// All data were acknowledged, and the application sent nothing.
+    /// The share of the time for which all data were acknowledged, and the application sent
+    /// nothing.
     pub application: f64,
 }
 

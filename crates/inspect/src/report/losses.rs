@@ -5,28 +5,28 @@ use crate::direction;
 use crate::losses::Counts;
 use serde::Serialize;
 
-/// Losses, in segments.
+/// The losses of a direction, in segments.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Losses {
-    /// Retransmitted segments.
+    /// The number of retransmitted segments.
     pub retransmitted: u64,
-    /// Spurious retransmissions among these.
+    /// The number of these retransmissions that were spurious.
     pub spurious: u64,
-    /// Segments lost before the point of capture.
+    /// The number of segments lost before the point of capture.
     pub lost_before: u64,
-    /// Segments lost after it.
+    /// The number of segments lost after the point of capture.
     pub lost_behind: u64,
-    /// The ratio of lost to sent segments. Sent segments are those that passed the point or were
-    /// lost before it.
+    /// The number of lost segments divided by the number of sent segments. Sent segments are the
+    /// segments that passed the point of capture or were lost before it.
     pub share: f64,
-    /// Its interval.
+    /// The 95 % confidence interval of the share.
     pub share_interval: Option<[f64; 2]>,
-    /// Segments reordered before the point of capture.
+    /// The number of segments that were reordered before the point of capture.
     pub reordered: u64,
-    /// Segments that follow later ones in the file, although captured before them or before their
-    /// ACK.
+    /// The number of segments that follow later segments in the file, although they were captured
+    /// before these segments or before their ACK.
     pub misfiled: u64,
-    /// Octets that the receiver acknowledged, but that the capture lacks.
+    /// The number of octets that the receiver acknowledged, but that the capture lacks.
     pub uncaptured_octets: u64,
 }
 

@@ -73,8 +73,8 @@ impl Seen {
         Self { ack_stretches, rate, bursts, queue }
     }
 
-    /// Returns the rate in Mbps of IP packets, and whether it is a lower bound. `overhead` is the
-    /// ratio of the bytes of packets to those of their payload.
+    /// Returns the rate in Mbps of IP packets. Also returns `true` if the rate is a lower bound.
+    /// `overhead` is the size of packets divided by the size of their payload.
     pub(super) fn rate_of_ip(&self, overhead: f64, limits: Option<Limits>) -> (Finding<Estimate>, bool) {
         let Some((rate, evidence)) = self.rate.value().zip(self.rate.evidence()) else {
             return (Finding::not_known(self.rate.reason().unwrap_or_default()), false);
@@ -132,7 +132,7 @@ fn rate_and_bursts(
     (rate, found)
 }
 
-/// Returns the octets that have arrived, over time. Retransmitted data count again, because the
+/// Returns the octets that have arrived, over time. Retransmitted data are added again, because the
 /// bottleneck has carried them.
 fn arrivals(stretch: &[direction::Data]) -> Vec<Point> {
     let mut octets = 0;

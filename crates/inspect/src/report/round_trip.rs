@@ -7,8 +7,8 @@ use crate::quantiles::Quantiles;
 use crate::quic::spin::Spins;
 use serde::Serialize;
 
-/// If the part of a side is below this share of the round trip, the point is at the end of that
-/// side.
+/// If the part of the round-trip time on one side is below this share, the point of capture is at
+/// the end on this side.
 const AT_END: f64 = 0.1;
 /// The shortest tick that is assumed, in nanoseconds. A kernel needs longer to record the time of a
 /// packet.
@@ -20,32 +20,34 @@ const COARSE: f64 = 0.01;
 /// Round-trip times in milliseconds.
 #[derive(Clone, Debug, Serialize)]
 pub struct RoundTrip {
-    /// The minimum, as the sum of both sides of the point.
+    /// The minimum round-trip time: the sum of the minimums of both sides of the point.
     pub base: Finding<f64>,
-    /// The tick of the clock, if the minimum is below it.
+    /// The tick of the clock, if the minimum is below the tick.
     pub base_below: Option<f64>,
-    /// The part between the point and the receiver.
+    /// The part of the minimum between the point and the receiver.
     pub ahead: Option<f64>,
-    /// The part between the point and the sender.
+    /// The part of the minimum between the point and the sender.
     pub behind: Option<f64>,
-    /// The median of all samples of data, with the minimum of the other side added.
+    /// The median of all samples of data. The minimum of the other side is added to each sample.
     pub median: Finding<f64>,
-    /// The mean, see `median`.
+    /// The mean of the samples of `median`.
     pub mean: Option<f64>,
-    /// The interval of the mean.
+    /// The 95 % confidence interval of the mean.
     pub mean_interval: Option<[f64; 2]>,
-    /// The 95th percentile, see `median`.
+    /// The 95th percentile of the samples of `median`.
     pub p95: Option<f64>,
     /// The number of samples of data.
     pub samples: u64,
-    /// Samples of lone segments, whose ACK a receiver may delay. They count only for the minimum.
+    /// The number of samples of lone segments, whose ACK a receiver may delay. They are used only
+    /// for the minimum.
     pub lone: u64,
-    /// Echoes of timestamps that are late because of a pause of the sender or a retransmission.
-    /// They do not count.
+    /// The number of echoes of timestamps that are late because of a pause of the sender or a
+    /// retransmission. They are ignored.
     pub late: u64,
-    /// `true` if the parts on both sides are known by the spin bit.
+    /// `true` if the parts on both sides are derived from the spin bit.
     pub by_spin_bit: bool,
-    /// The tick of the capture's clock. Times below it are indistinguishable from zero.
+    /// The tick of the capture's clock, in milliseconds. Times below it cannot be distinguished
+    /// from zero.
     pub tick: f64,
 }
 
@@ -53,7 +55,7 @@ pub struct RoundTrip {
 struct Samples<'a> {
     times: &'a Quantiles,
     other: f64,
-    /// Its index in snapshots of batches.
+    /// The index of the side in snapshots of batches.
     side: usize,
 }
 
@@ -129,15 +131,16 @@ fn position(ahead: Option<u64>, behind: Option<u64>, tick: f64) -> Position {
         (Some(ahead), Some(behind)) if behind < AT_END * (ahead + behind) => Position::Sender,
         (Some(ahead), Some(behind)) if ahead < AT_END * (ahead + behind) => Position::Receiver,
         (Some(_), Some(_)) => Position::Middle,
-        // The log of a receiver that sends no data, so the other part cannot be measured.
+        // The log belongs to a receiver that sends no data. The other part can therefore not be
+        // measured.
         (Some(0.0), None) => Position::Receiver,
         _ => Position::Unknown,
     }
 }
 
-/// Computes samples under load. Samples of the two sides are not simultaneous. So samples of the
-/// side that varies are combined with the median of the other, or with its minimum if that side is
-/// an end. Returns the reason if a side that may contain the queue has no samples.
+/// Computes samples under load. Samples of the two sides are not simultaneous. Samples of the side
+/// that varies are therefore combined with the median of the other side, or with its minimum if
+/// that side is an end. Returns the reason if a side that may contain the queue has no samples.
 fn under_load(
     direction: &direction::Direction,
     position: Position,

@@ -9,8 +9,8 @@ use crate::quantiles::median;
 use crate::rate::{Point, tidy};
 use crate::receiver_clock::tick_between;
 
-/// Returns `true` if bursts of ACKs with this period in nanoseconds were sent over that time and
-/// not together. Returns `None` if timestamps are missing or too coarse.
+/// Returns `true` if bursts of ACKs were sent over the whole period, not together. `period` is in
+/// nanoseconds. Returns `None` if timestamps are missing or too coarse.
 pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> Option<bool> {
     let mut spreads = Vec::new();
     for stretch in stretches {
@@ -31,7 +31,7 @@ pub(crate) fn are_compressed(stretches: &[Vec<Ack>], rate: f64, period: f64) -> 
             spreads.push(sent / (period * (length - 1) as f64 / length as f64));
         }
     }
-    // If sent together, they differ by at most a tick. If sent evenly, they differ by the whole
-    // period.
+    // ACKs that were sent together differ by at most a tick. ACKs that were sent evenly differ by
+    // the whole period.
     (spreads.len() >= 8).then(|| median(&mut spreads)).flatten().map(|spread| spread > 0.5)
 }

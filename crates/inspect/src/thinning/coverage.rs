@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 /// The number of ACKs that are excluded at the start of a connection. There, receivers acknowledge
 /// more often (Linux's quick ACKs), and windows are small.
 const START: usize = 64;
-/// The minimum share of ACKs that cover a number of segments if it is the receiver's rule. A rarer
-/// number may be due to a lost ACK.
+/// The minimum share of ACKs that cover a number of segments, if this number is the receiver's
+/// rule. A rarer number may be due to a lost ACK.
 const OFTEN: f64 = 0.01;
-/// The shortest timer of a receiver in nanoseconds: that of neqo, 20 ms (Linux has 40 ms, RFC 9000,
-/// §18.2, 25 ms).
+/// The shortest timer of a receiver in nanoseconds: 20 ms in neqo. (Linux has 40 ms; RFC 9000,
+/// §18.2, has 25 ms.)
 const TIMER: f64 = 20e6;
 
 /// The coverage of the ACKs of a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Coverage {
-    /// The segments that most ACKs cover.
+    /// The most frequent number of segments that an ACK covers.
     pub(crate) usual: u32,
     /// The share of ACKs that cover this number.
     pub(crate) agreement: f64,
@@ -83,11 +83,11 @@ fn numbers(acks: &[&Arrived]) -> impl Iterator<Item = u32> {
 /// A pure ACK after another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
-    /// Segments that it acknowledges in order, if nothing is missing.
+    /// The number of segments that the ACK acknowledges in order, if none is missing.
     pub(super) segments: u32,
-    /// Nanoseconds since the previous ACK, by the receiver's clock if that is known.
+    /// The time since the previous ACK in nanoseconds, by the receiver's clock if known.
     pub(super) waited: f64,
-    /// Nanoseconds since the previous ACK, as captured.
+    /// The time since the previous ACK in nanoseconds, as captured.
     pub(super) gap: f64,
     pub(super) octets: f64,
 }

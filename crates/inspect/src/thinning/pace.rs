@@ -2,8 +2,8 @@
 //!
 //! On a busy return path, the time of each ACK depends only on its octets. If the data set the
 //! pace, equal distances mean equal numbers of segments. A receiver that acknowledges by a timer,
-//! once per interrupt of its NIC, paces its ACKs as well. So the pace does not identify a thinner:
-//! it gives the rate of the return path if ACKs are known to be missing.
+//! once per interrupt of its NIC, paces its ACKs as well. The pace therefore does not identify a
+//! thinner. It yields the rate of the return path if ACKs are known to be missing.
 
 use super::coverage::{Arrived, most_frequent};
 use crate::quantiles::half_sample_mode;
@@ -16,13 +16,13 @@ const BUSY: f64 = 0.2;
 /// If the bottleneck of the data sets the pace, equal distances mean equal numbers of segments,
 /// except for this share and number of ACKs.
 const VARIES: (f64, f64) = (0.02, 1.0);
-/// The relative deviation within which distances count as equal.
+/// The relative deviation within which distances are considered equal.
 const NEAR: f64 = 0.02;
 
 /// ACKs that follow each other as fast as a link carries them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Pace {
-    /// The share of the time in which they do.
+    /// The share of the time for which ACKs have this pace.
     pub(crate) share: f64,
     /// The share of these ACKs that do not cover the usual number of segments.
     pub(crate) varies: f64,

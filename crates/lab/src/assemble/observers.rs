@@ -15,7 +15,7 @@ use acklab_wire::ipv4::Extent;
 use acklab_wire::{Endpoints, address_of_node};
 use std::net::IpAddr;
 
-/// The bin of throughput if there is no propagation delay to derive it from.
+/// The bin of throughput if the path has no propagation delay from which to derive the bin.
 const DEFAULT_BIN: Duration = Duration::from_millis(100);
 
 /// Returns the probe of one direction of a flow.
@@ -28,7 +28,7 @@ pub(crate) fn probe_of_program(scenario: &Scenario, path: &PathFacts) -> FlowPro
     new_probe(&path.info, path.segment_time, scenario.measure.bin, Records::of(&scenario.measure.series))
 }
 
-/// Returns a probe of an end at a proxy, which keeps no series.
+/// Returns the probe of an end at a proxy. It records no time series.
 pub(super) fn probe_at_proxy(plan: &FlowPlan) -> FlowProbe {
     new_probe(&plan.info, plan.segment_time, None, Records::default())
 }
@@ -40,8 +40,8 @@ fn new_probe(info: &FlowInfo, segment_time: f64, bin: Option<Duration>, records:
     FlowProbe::new(info.payload, bin.unwrap_or(default_bin), burst_gap, records)
 }
 
-/// Returns the log of the end at `from` (0) or at `to` (1) of a flow, whose packets leave both ends
-/// by `routes`.
+/// Returns the log of one end of a flow: the end at `from` (0) or at `to` (1). Packets of both ends
+/// take `routes`.
 pub(super) fn log(
     scenario: &Scenario,
     options: &qlog::Options,
@@ -60,7 +60,7 @@ pub(super) fn log(
     let description = format!("flow {}: {}{}", flow.name, labels.protocol, parts.collect::<String>());
     let (node, route) = ([&flow.from, &flow.to][end], routes[end]);
     let Endpoints { source, destination } = route.endpoints;
-    // The end at `to` opens the connection for a page.
+    // In a page load, the end at `to` opens the connection.
     let opens = (end == 0) != flow.page.is_some();
     let info = TraceInfo {
         title: if scenario.title.is_empty() { &flow.name } else { &scenario.title },
@@ -125,8 +125,8 @@ fn air_monitors<P: Observed>(scenario: &Scenario, options: &RunOptions) -> Resul
     Ok(monitors)
 }
 
-/// Returns the points of the network with the name `point`: a direction's name, that name with
-/// `.out`, or a node's name. `ports_of` returns the ports of the node with a name.
+/// Returns the points of the network that `point` names. It is the name of a direction, that name
+/// with `.out`, or the name of a node. `ports_of` returns the ports of a node.
 fn capture_points(scenario: &Scenario, point: &str, ports_of: impl Fn(&str) -> Vec<PortId>) -> Vec<CapturePoint> {
     for direction in 0..2 * scenario.link.len() {
         let name = direction_name(scenario, direction);

@@ -1,4 +1,4 @@
-//! The facts about a scenario's links, cells, flows and proxies that the tables require.
+//! The facts about a scenario's links, cells, flows and proxies that the results tables contain.
 
 use super::way::{Split, Way};
 use super::{direction_config, direction_name};
@@ -11,8 +11,8 @@ use acklab_path::Link;
 use acklab_wifi::access::Category;
 use acklab_wifi::{Cell, Packet};
 
-/// Returns the proxies on the way of `flow`, whose index among the measured directions is
-/// `measured`.
+/// Returns the proxies on the path of `flow`. `measured` is the index of the flow among the
+/// measured directions.
 pub(super) fn peps(way: &Way, flow: &Flow, measured: usize) -> Vec<PepInfo> {
     let Some(settings) = flow.transport.tcp() else { return Vec::new() };
     let info = |split: &Split| PepInfo {
@@ -26,19 +26,20 @@ pub(super) fn peps(way: &Way, flow: &Flow, measured: usize) -> Vec<PepInfo> {
 /// One direction of a flow.
 pub(crate) struct FlowPlan {
     pub(crate) flow: Flow,
-    /// The facts about it that the tables require.
+    /// The facts about the direction that the results tables contain.
     pub(crate) info: FlowInfo,
-    /// The transmission time of a full-sized packet on the slowest link, in seconds. A cell counts
-    /// by the rate of its PHY, because the packets of an aggregate follow each other at that rate.
+    /// The transmission time of a full-sized packet on the slowest link, in seconds. For a cell, it
+    /// is computed with the PHY rate, because the packets of an aggregate follow each other at that
+    /// rate.
     pub(crate) segment_time: f64,
-    /// The capacities of the cells on the path of the data, each with the cell and its sending
-    /// node.
+    /// The capacities of the cells on the path of the data: the cell, its sending node and the
+    /// capacity.
     pub(super) capacities: Vec<(usize, usize, f64)>,
 }
 
 impl FlowPlan {
     /// Creates the plan of a flow whose data take `path`. `own` is the round-trip path of the
-    /// sender's own connection, which ends at the first proxy.
+    /// sender's connection. That connection ends at the first proxy.
     pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         flow: Flow,
@@ -75,24 +76,25 @@ impl FlowPlan {
         Self { info, segment_time: whole.segment_time, capacities: capacities.collect(), flow }
     }
 
-    /// Returns the propagation delay of its round-trip path.
+    /// Returns the propagation delay of the round-trip path.
     pub(super) fn base_rtt(&self) -> Duration {
         self.info.base_rtt.unwrap_or_default()
     }
 }
 
-/// The facts about a round-trip path that the tables require, for all its users.
+/// The facts about a round-trip path that the results tables contain. All flows on the path share
+/// them.
 #[derive(Clone, Debug)]
 pub(crate) struct PathFacts {
-    /// Its bottlenecks and delays.
+    /// The bottlenecks and delays of the path.
     pub(crate) info: FlowInfo,
     /// See [`FlowPlan::segment_time`].
     pub(crate) segment_time: f64,
 }
 
 impl PathFacts {
-    /// Returns the facts about data that take `path` in packets of `full_size` bytes, of which
-    /// `payload` are data, and whose ACKs take `return_path`.
+    /// Returns the facts about a path. Data take `path` in packets of `full_size` bytes, of which
+    /// `payload` are data. ACKs take `return_path`.
     pub(super) fn new<P: Packet>(
         scenario: &Scenario,
         category: Category,
@@ -125,8 +127,8 @@ impl PathFacts {
     }
 }
 
-/// Returns a hop as a bottleneck for packets of `octets` bytes. Returns `None` if they take no time
-/// to send.
+/// Returns a hop as a bottleneck for packets of `octets` bytes. Returns `None` if their
+/// transmission takes no time.
 fn bottleneck<P: Packet>(
     scenario: &Scenario,
     category: Category,

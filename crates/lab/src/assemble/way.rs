@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 
 /// The path of a flow from its sender to its receiver. Without a proxy, it is one connection.
 pub(crate) struct Way {
-    /// The nodes at which connections begin and end: one more than there are connections.
+    /// The nodes at which connections begin and end. There is one more node than connections.
     pub(crate) stops: Vec<NodeId>,
-    /// The proxies at the nodes in between.
+    /// The proxies at the nodes between the first and the last.
     pub(super) splits: Vec<Split>,
 }
 
 /// A proxy on the path of a flow.
 pub(super) struct Split {
     pub(super) pep: Pep,
-    /// The links before and after it.
+    /// The links before and after the proxy.
     links: [String; 2],
 }
 
@@ -32,8 +32,8 @@ impl Split {
 }
 
 impl Way {
-    /// Creates the path of `flow` on the computed route of `map` between its `ends`. `nodes` are
-    /// the nodes by name.
+    /// Creates the path of `flow` between its `ends`, on the route that `map` computes. `nodes`
+    /// maps names to nodes.
     pub(super) fn new(
         scenario: &Scenario,
         map: &Map,
@@ -43,7 +43,7 @@ impl Way {
     ) -> Self {
         let (mut stops, mut splits) = (vec![from], Vec::new());
         let (mut node, mut before) = (from, None);
-        // Proxies split TCP; other transports pass.
+        // Proxies split TCP. Other transports pass through unchanged.
         while flow.transport.tcp().is_some()
             && node != to
             && let Some((hop, next)) = map.next(node, to)
@@ -59,8 +59,8 @@ impl Way {
         Self { stops, splits }
     }
 
-    /// Returns the connections, with addresses. `numbers` counts the connections that each node has
-    /// opened.
+    /// Returns the connections, with addresses. `numbers` is the number of connections that each
+    /// node has opened.
     pub(super) fn connect(
         &self,
         protocol: u8,
@@ -71,7 +71,7 @@ impl Way {
         let connect = |ends: &[NodeId]| {
             let number = numbers.entry(ends[0]).or_default();
             *number += 1;
-            // A proxy that hides itself would keep the addresses of the flow.
+            // A transparent proxy would keep the addresses of the flow.
             let addresses = Endpoints::of_nodes(ends[0].0, ends[1].0, *number - 1);
             Connection {
                 data: Route { dscp, version, ..Route::new(protocol, addresses, ends[1]) },
@@ -93,8 +93,8 @@ fn name_of(scenario: &Scenario, hop: Hop) -> String {
 /// The routes of a connection's packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connection {
-    /// From the end that opens it.
+    /// The route from the end that opens the connection.
     pub(super) data: Route,
-    /// To that end.
+    /// The route to the end that opens the connection.
     pub(super) acks: Route,
 }

@@ -4,7 +4,7 @@ use acklab_base::NodeId;
 use acklab_wire::{Endpoints, IpVersion, address_of_node};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The address of the network, in which node 0 has the next address.
+/// The address of the network. The next address belongs to node 0.
 const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 0);
 
 /// Returns the address of a node: 10.0.0.1 or 2001:db8::1 for node 0.
@@ -12,13 +12,13 @@ pub(super) const fn of(node: NodeId, version: IpVersion) -> IpAddr {
     version.address(address_of_node(node.0))
 }
 
-/// Returns the sockets of a flow in packets of this version.
+/// Returns the socket addresses of a flow's ends in this version of IP.
 pub(super) fn sockets(endpoints: Endpoints, version: IpVersion) -> [SocketAddr; 2] {
     [endpoints.source, endpoints.destination].map(|at: SocketAddrV4| (version.address(*at.ip()), at.port()).into())
 }
 
-/// Returns the number of a node that has this address, counted from one, if the address belongs to
-/// the network.
+/// Returns the number, from one, of the node with this address. Returns `None` if the address is
+/// not in the network.
 fn number_of(address: IpAddr) -> Option<u64> {
     match (address, IpVersion::V6.address(NETWORK)) {
         (IpAddr::V4(address), _) => Some(address.to_bits().wrapping_sub(NETWORK.to_bits()).into()),
@@ -27,8 +27,8 @@ fn number_of(address: IpAddr) -> Option<u64> {
     }
 }
 
-/// Returns the node with this address among the first `nodes`. Other addresses belong to
-/// `internet`, if a single host can have them, and otherwise to [`NodeId::NOWHERE`].
+/// Returns the node with this address among the first `nodes` nodes. Any other address of a single
+/// host belongs to the node `internet`. All remaining addresses belong to [`NodeId::NOWHERE`].
 pub(super) fn node_of(address: IpAddr, nodes: usize, internet: Option<NodeId>) -> NodeId {
     // Zero is the address of the network.
     let number = number_of(address).filter(|number| (1..=nodes as u64).contains(number));

@@ -35,11 +35,11 @@ const PHASE: Duration = Duration::from_secs(1);
 const PAYLOAD: usize = 1472;
 /// The packets that the moderate load sends each millisecond.
 const MODERATE: u64 = 5;
-/// The packets per call of the flood, so that sending costs less than carrying.
+/// The packets per call of the flood. Batches make sending cheaper than carrying.
 const AT_ONCE: usize = 40;
-/// The pace value of the maximum rate.
+/// The pace value that means the maximum rate.
 const FLOOD: u64 = u64::MAX;
-/// Discard (RFC 863).
+/// The port of the Discard protocol (RFC 863).
 const PORT: u16 = 9;
 /// The time for which stalls of the processor are observed. The kernel takes a processor from
 /// real-time threads after 950 ms (`sched_rt_runtime_us`, and the server for fair threads).
@@ -52,24 +52,24 @@ pub struct Calibration {
     pub packets_per_second: f64,
     /// The capacity in Mbps.
     pub mbps: f64,
-    /// The time per packet of the thread that carries packets, in microseconds.
+    /// The processor time per packet, in microseconds, of the thread that carries packets.
     pub cpu_us_per_packet: f64,
     /// The median lateness at 5000 packets per second, in microseconds.
     pub p50_lateness_us: f64,
     /// The 99th percentile of lateness at 5000 packets per second, in microseconds.
     pub p99_lateness_us: f64,
-    /// The stalls of the processor in the last 900 ms, without any load.
+    /// The stalls of the processor in the last 900 ms, measured without load.
     pub standstill: Standstill,
-    /// The share of a processor that the hypervisor took in the worst second, if the kernel reports
-    /// it.
+    /// The share of a processor that the hypervisor took in the worst second. `None` if the kernel
+    /// does not report it.
     pub stolen: Option<f64>,
-    /// The final privileges of the thread that carries packets.
+    /// The privileges that the thread that carries packets obtained.
     pub granted: Granted,
 }
 
-/// Measures this machine for five seconds, with idle processors as in an emulation. Calls `goes_on`
-/// periodically, and stops if it returns `false`. The calling thread carries the packets and should
-/// end afterwards.
+/// Measures this machine for five seconds. Idle processors behave as in an emulation. Calls
+/// `goes_on` periodically, and stops if it returns `false`. The calling thread carries the packets
+/// and should end afterwards.
 ///
 /// # Errors
 /// If the process lacks a permission, or if `goes_on` returned `false`.
@@ -132,7 +132,7 @@ struct Bench<G> {
 }
 
 impl<G: FnMut() -> bool> Bench<G> {
-    /// Runs for one phase, with its own measurement.
+    /// Runs for one phase. The measurement covers only this phase.
     fn run(&mut self) -> Result<(), Error> {
         self.until += PHASE;
         self.world.hosts.outlet.reset();

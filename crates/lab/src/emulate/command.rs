@@ -16,11 +16,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// The interval of checks of the commands.
+/// The interval between checks of the commands.
 const PATIENCE: Duration = Duration::from_millis(5);
-/// The interval between readings of their waits for a processor.
+/// The interval between measurements of how long the commands waited for a processor.
 const SAMPLING: Duration = Duration::from_millis(100);
-/// The time between the request to end and the forced end.
+/// The time between the request to a command to end and its forced end.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// A command to start.
@@ -35,9 +35,10 @@ pub(super) struct Job {
     pub(super) environment: Vec<(String, String)>,
     pub(super) start: Instant,
     pub(super) stop: Option<Instant>,
-    /// The file for its output; without it, the output goes to this process's output.
+    /// The file for the command's output. If `None`, the output is written to this process's
+    /// output.
     pub(super) output: Option<PathBuf>,
-    /// `true` if the run ends with it, and it uses the terminal.
+    /// `true` if the command uses the terminal. The run ends when the command ends.
     pub(super) is_foreground: bool,
 }
 
@@ -49,19 +50,20 @@ pub(super) struct Report {
     pub(super) command: String,
     pub(super) started: Option<Instant>,
     pub(super) ended: Option<Instant>,
-    /// The exit status, if it has exited by itself.
+    /// The exit status, if the command has exited by itself.
     pub(super) status: Option<i32>,
-    /// The signal that ended it.
+    /// The signal that ended the command.
     pub(super) signal: Option<i32>,
-    /// The reason why it could not be started.
+    /// The reason why the command could not be started.
     pub(super) failure: Option<String>,
     pub(super) is_foreground: bool,
-    /// The waits of its threads for a processor.
+    /// The time that the command's threads waited for a processor.
     pub(super) waits: Vec<Wait>,
 }
 
 impl Report {
-    /// Returns the largest share of a second that one of its threads waited for a processor.
+    /// Returns the largest share of a second for which one of the command's threads waited for a
+    /// processor.
     pub(super) fn worst_waiting(&self) -> Option<f64> {
         self.waits.iter().map(|wait| wait.share).max_by(f64::total_cmp)
     }
@@ -117,7 +119,7 @@ pub(super) struct Commands {
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     pub(super) reports: Vec<Report>,
-    /// The waits for a processor of threads that commands left in the background.
+    /// The time that threads which commands left in the background waited for a processor.
     pub(super) waits_of_orphans: Vec<Wait>,
 }
 
@@ -134,7 +136,7 @@ impl Commands {
         Ok(Self { stop, foreground_ended, thread: Some(thread) })
     }
 
-    /// Returns `true` if the command with the terminal has ended.
+    /// Returns `true` if the command that uses the terminal has ended.
     pub(super) fn has_foreground_ended(&self) -> bool {
         self.foreground_ended.load(Ordering::Relaxed)
     }
@@ -163,7 +165,7 @@ struct Running {
     job: Job,
     report: Report,
     child: Option<Child>,
-    /// When its end was requested.
+    /// When the command was requested to end.
     asked: Option<Instant>,
     delays: RunDelays,
 }
@@ -174,7 +176,7 @@ fn supervise(
     stop: &AtomicBool,
     foreground_ended: &AtomicBool,
 ) -> io::Result<Outcomes> {
-    // All processes that the commands start end with this thread.
+    // All processes that the commands start end when this thread ends.
     let household = Household::new()?;
     clock.wait_for_start();
     let mut all: Vec<Running> = jobs.into_iter().map(|job| Running::new(job, clock.now())).collect();
@@ -218,7 +220,7 @@ impl Running {
         Self { job, report, child: None, asked: None, delays: RunDelays::new(now) }
     }
 
-    /// Reads how long its threads have waited for a processor.
+    /// Reads how long the command's threads have waited for a processor.
     fn sample(&mut self, now: Instant) {
         match &self.child {
             Some(child) => self.delays.sample_family(now, child.id()),

@@ -1,4 +1,4 @@
-//! One end of a flow: the kernel's, measured by its packets, or acklab's own.
+//! One end of a flow: an end in the kernel, measured by its packets, or acklab's endpoint.
 //!
 //! | module | contents |
 //! |---|---|
@@ -20,19 +20,19 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tcp::TcpEnd;
 use udp::UdpEnd;
 
-/// The bytes per read, more than a segment.
+/// The bytes per read call. It exceeds one segment.
 const READ_AT_ONCE: usize = 4096;
 
 /// The state of one end, published by the thread of the applications.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// The socket of a connection, once it exists.
+    /// The socket of a connection, once the socket exists.
     pub(super) socket: OnceLock<Tcp>,
     /// Bytes that the application has written.
     pub(super) written: AtomicU64,
-    /// The application that reads, unless it reads all data on arrival.
+    /// The application that reads late. `None` if the application reads all data on arrival.
     pub(super) reader: Option<Mutex<Reader>>,
-    /// Bytes that it has read.
+    /// Bytes that the application has read.
     pub(super) read: AtomicU64,
     /// `true` if the end has nothing to send.
     pub(super) only_receives: bool,
@@ -41,14 +41,14 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Creates the state of an end whose application reads with `reader`, and has nothing to send
-    /// if `only_receives`.
+    /// Creates the state of an end whose application reads with `reader`. If `only_receives`, the
+    /// end has no data to send.
     pub(super) fn reading(reader: Option<Reader>, only_receives: bool) -> Self {
         Self { reader: reader.map(Mutex::new), only_receives, ..Self::default() }
     }
 
-    /// Calls `with` with the application that reads. Returns `None` if it reads all data on
-    /// arrival.
+    /// Calls `with` with the application that reads late. Returns `None` if the application reads
+    /// all data on arrival.
     pub(super) fn with_reader<T>(&self, with: impl FnOnce(&mut Reader) -> T) -> Option<T> {
         let reader = self.reader.as_ref()?;
         Some(with(&mut reader.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -56,8 +56,8 @@ impl Shown {
 
     /// Reads all arrived data of a connection whose application reads on arrival. As in a
     /// simulation, this happens before the next packet is delivered, because the kernel
-    /// acknowledges fewer segments while data wait to be read. The thread that carries packets does
-    /// this itself, because switching threads twice would take longer than the delivery.
+    /// acknowledges fewer segments while unread data are queued. The thread that carries packets
+    /// reads the data, because two thread switches would take longer than the delivery.
     fn read_on_arrival(&self) {
         let (None, Some(socket)) = (&self.reader, self.socket.get()) else { return };
         let mut buffer = [0; READ_AT_ONCE];
@@ -65,8 +65,8 @@ impl Shown {
     }
 
     /// Closes an end that only receives, once the peer has finished and all data have arrived.
-    /// Otherwise its kernel would delay the last ACK until data can carry it (`tcp_fin`). Returns
-    /// `true` if nothing remains to be done.
+    /// Otherwise the kernel would delay the last ACK in order to send it with data (`tcp_fin`).
+    /// Returns `true` if the end needs no further calls.
     fn close_with_peer(&self) -> bool {
         let (true, Some(socket)) = (self.only_receives, self.socket.get()) else { return true };
         let has_all = socket.info().is_ok_and(|info| info.is_half_closed());
@@ -88,11 +88,11 @@ enum Kind {
     Udp(Box<UdpEnd>),
 }
 
-/// One end of a flow, on any stack.
+/// One end of a flow, in the kernel or in acklab.
 pub(crate) enum HostEnd {
-    /// The kernel's.
+    /// An end in the kernel.
     Kernel(KernelEnd),
-    /// acklab's own.
+    /// An endpoint of acklab.
     Own(Box<dyn Socket>),
 }
 
@@ -131,23 +131,24 @@ pub(super) struct State {
     pub(super) smoothed_rtt: Option<Duration>,
     /// Congestion window in octets.
     pub(super) window: Option<u64>,
-    /// One-way delay of the last datagram.
+    /// One-way delay of the last received datagram.
     pub(super) transit: Option<Duration>,
 }
 
 impl KernelEnd {
-    /// Returns an end of a connection: 0 for the end that opens it, 1 for the other.
+    /// Creates an end of a connection: 0 for the end that opens it, 1 for the other.
     pub(super) fn tcp(end: u8, shown: Arc<Shown>) -> Self {
         Self(Kind::Tcp(Box::new(TcpEnd::new(end, shown))))
     }
 
-    /// Returns an end of a flow of datagrams with at most `full` octets of payload.
+    /// Creates an end of a flow of datagrams with at most `full` octets of payload.
     pub(super) fn udp(end: u8, full: Bytes, shown: Arc<Shown>) -> Self {
         Self(Kind::Udp(Box::new(UdpEnd::new(end, full, shown))))
     }
 
-    /// Creates an end of a connection or an exchange of datagrams of programs, whose sockets are
-    /// not visible. Only its packets are observed; full ones carry `full` bytes of payload.
+    /// Creates an end of a connection, or of an exchange of datagrams, between programs. The
+    /// sockets of programs are not accessible, so only the packets are observed. Full packets carry
+    /// `full` bytes of payload.
     pub(super) fn of_program(end: u8, is_tcp: bool, full: Bytes) -> Self {
         Self(if is_tcp {
             Kind::Tcp(Box::new(TcpEnd::of_program(end)))
@@ -156,8 +157,8 @@ impl KernelEnd {
         })
     }
 
-    /// Records that a packet leaves this end. Returns its data, and the instant from which its
-    /// content dates.
+    /// Records that this end sends a packet. Returns the packet's data, and the origin time of its
+    /// content.
     pub(super) fn departs(
         &mut self,
         now: Instant,
@@ -170,8 +171,8 @@ impl KernelEnd {
         }
     }
 
-    /// Records that a packet of the other end has been delivered to the host of this end, which has
-    /// processed it.
+    /// Records that a packet of the other end was delivered to the host of this end and processed
+    /// there.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         match &mut self.0 {
             Kind::Tcp(end) => end.arrives(now, packet, note, probes),

@@ -1,5 +1,5 @@
-//! The hosts of a network in real time: the kernel's stacks behind TUN devices, and endpoints of
-//! acklab.
+//! The hosts of a network in real time: the kernel's stacks behind TUN devices, and acklab's
+//! endpoints.
 
 use super::addresses;
 use super::end::{HostEnd, KernelEnd};
@@ -20,26 +20,26 @@ use acklab_net::{Departure, Hosts};
 use acklab_wire::IpPacket;
 use std::io;
 
-/// The maximum number of packets that may leave a host at the instant of one delivery. It exceeds
-/// the number of immediate answers of a kernel. If processes also flood the device, their packets
-/// leave when the driver reads it.
+/// The maximum number of packets that may enter the network from a host at the instant of one
+/// delivery. It exceeds the number of immediate answers of a kernel. If processes also flood the
+/// device, the driver reads their packets later.
 const MAX_ANSWERS: u32 = 64;
 
 /// The network of an emulation.
 pub(super) type RealWorld = World<RealPacket, RealHosts>;
 
-/// The hosts. Port `i` is TUN device `i`; the following ports are acklab's own ends.
+/// The hosts. Port `i` is TUN device `i`. The following ports are acklab's endpoints.
 ///
-/// A kernel's answer to a packet waits in the device when the delivery returns. It enters the
-/// network at the instant of the delivery, like the answer of a simulated host, and not at the
-/// later time at which the driver would read the device.
+/// When a delivery returns, the kernel's answer is already queued in the device. It enters the
+/// network at the instant of the delivery, like the answer of a simulated host. The driver would
+/// read the device later.
 pub(super) struct RealHosts {
     pub(super) outlet: Outlet,
     /// The number of nodes of the network.
     nodes: usize,
-    /// The node that leads to all other networks.
+    /// The node that connects to all other networks.
     internet: Option<NodeId>,
-    /// The maximum size of a packet that a device yields.
+    /// The maximum size of a packet that a device returns, in bytes.
     mtu: usize,
     /// For each port, the packet that was read and has not entered the network.
     inbox: Vec<Option<RealPacket>>,
@@ -47,25 +47,26 @@ pub(super) struct RealHosts {
     /// packet.
     answers: Vec<u32>,
     flows: Vec<Flow<HostEnd>>,
-    /// For each port after those of the devices, its flow and end.
+    /// For each port after the devices' ports, its flow and end.
     own: Vec<(u32, u8)>,
-    /// For each flow, the bytes that its ends write.
+    /// For each flow, the bytes that its two ends write.
     patterns: Vec<[Pattern; 2]>,
-    /// The packets of acklab's own ends, in their own form.
+    /// The packets of acklab's endpoints, not encoded as bytes.
     pool: Pool,
-    /// Packets that arrived with different bytes than were sent, or could not be sent.
+    /// The number of packets that arrived with changed bytes, or could not be sent.
     corrupted: u64,
-    /// For each flow key of packets, the flow and the sending end.
+    /// The flow and the sending end, by the flow key of packets.
     ends: FlowTable<(u32, u8)>,
     /// The connections of programs, and the node of each device.
     programs: Option<(Programs, Vec<NodeId>)>,
-    /// The number of measured flows: all of them until the window of measurement ends.
+    /// The number of measured flows. All flows are measured until the measurement window ends.
     measured: usize,
-    /// Delivered packets without bytes, whose memory is reused.
+    /// Delivered packets without their bytes, for reuse of the memory.
     spare: Vec<RealPacket>,
-    /// The memory of their bytes.
+    /// The memory of the bytes of delivered packets, for reuse.
     memory: Vec<Vec<u8>>,
-    /// Packets without a node as their destination, such as multicast of the kernel's own.
+    /// The number of packets whose destination is not a node, such as the kernel's multicast
+    /// packets.
     pub(super) ignored: u64,
 }
 
@@ -73,7 +74,7 @@ impl RealHosts {
     /// Creates the hosts of a network of `nodes` nodes. The devices of `outlet` yield packets of at
     /// most `mtu` bytes.
     ///
-    /// Packets to other addresses go to `internet`, if there is one.
+    /// Packets to other addresses are routed to the node `internet`, if it is set.
     pub(super) fn new(outlet: Outlet, nodes: usize, mtu: usize, internet: Option<NodeId>) -> Self {
         let inbox = outlet.devices().iter().map(|_| None).collect();
         let answers = vec![0; outlet.devices().len()];
@@ -104,8 +105,8 @@ impl RealHosts {
         self.programs = Some((programs, devices_at));
     }
 
-    /// Ends the measurement of programs. Returns the facts that the tables require about those
-    /// directions of their connections that carried data.
+    /// Ends the measurement of programs. Returns the facts about the directions that carried data,
+    /// for the results tables.
     pub(super) fn settle(&mut self, now: Instant) -> Vec<FlowInfo> {
         let Some((mut programs, _)) = self.programs.take() else { return Vec::new() };
         let (infos, measured) = programs.settle(now, &mut self.flows);
@@ -127,8 +128,8 @@ impl RealHosts {
         }
     }
 
-    /// Adds a flow of acklab's own ends, which `bind` creates. Their ports come next, and their
-    /// applications write the bytes of `patterns`.
+    /// Adds a flow between acklab's endpoints, which `bind` creates. The flow's two ports are the
+    /// next free ones. The applications write the bytes of `patterns`.
     pub(super) fn add_own(
         &mut self,
         bind: impl FnOnce(&mut Pool) -> [Box<dyn Socket>; 2],
@@ -155,15 +156,15 @@ impl RealHosts {
         &mut self.flows[last]
     }
 
-    /// Describes the failures at acklab's own ends, for messages.
+    /// Describes the failures at acklab's endpoints, for messages.
     pub(super) fn failures(&self) -> Option<String> {
         let count = self.corrupted;
         (count > 0)
             .then(|| format!("{count} packets of acklab's own stack did not arrive with the octets that were sent"))
     }
 
-    /// Returns acklab's own end at `port`, with the probes of its flow and the bytes that it writes
-    /// and reads.
+    /// Returns acklab's endpoint at `port`, with the probes of its flow and the bytes that the
+    /// endpoint writes and reads.
     fn own(&mut self, port: PortId) -> Option<Own<'_>> {
         let (flow, end) = *self.own.get(port.index().checked_sub(self.outlet.devices().len())?)?;
         let (flow, end) = (flow as usize, usize::from(end));
@@ -173,7 +174,7 @@ impl RealHosts {
         Some(Own { socket: &mut **socket, probes, pool: &mut self.pool, writes, reads })
     }
 
-    /// Encodes `packet`, which acklab's own end at `port` sends.
+    /// Encodes `packet`, which acklab's endpoint at `port` sends.
     fn encoded(&mut self, port: PortId, packet: Packet) -> Option<RealPacket> {
         let mut octets = self.memory.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
         let origin = packet.origin();
@@ -186,8 +187,8 @@ impl RealHosts {
         packet
     }
 
-    /// Keeps the memory of a delivered packet for reuse, unless it is too small for the next one,
-    /// such as that of a decompressed ACK.
+    /// Keeps the memory of a delivered packet for reuse. Memory that is too small for the next
+    /// packet, such as the memory of a decompressed ACK, is not kept.
     fn keep(&mut self, mut packet: RealPacket) {
         let octets = packet.take_octets();
         if octets.capacity() >= self.mtu {
@@ -196,7 +197,8 @@ impl RealHosts {
         }
     }
 
-    /// Reads a packet from a device into the inbox of its port. Returns `false` if none waits.
+    /// Reads a packet from a device into the inbox of its port. Returns `false` if no packet is
+    /// queued.
     fn read(&mut self, device: usize, now: Instant) -> io::Result<bool> {
         let mut octets = self.memory.pop().unwrap_or_else(|| Vec::with_capacity(self.mtu));
         octets.clear();
@@ -217,7 +219,7 @@ impl RealHosts {
         Ok(true)
     }
 
-    /// Reports to the measurement of a packet's flow that the packet leaves its host.
+    /// Reports to the measurement of a packet's flow that the host sends the packet.
     fn note_departure(&mut self, now: Instant, device: usize, packet: &mut RealPacket) {
         let known = self.ends.get(packet.flow()).copied();
         let Some((number, end)) = known.or_else(|| self.find_program(now, device, packet)) else { return };
@@ -233,8 +235,8 @@ impl RealHosts {
         packet.annotate(Note { flow: number, end, data }, origin);
     }
 
-    /// Returns the number and the end of the program's connection that the packet begins, if it
-    /// begins one.
+    /// Returns the number and the end of the program's connection that `packet` begins. Returns
+    /// `None` if the packet begins no connection.
     #[cold]
     fn find_program(&mut self, now: Instant, device: usize, packet: &RealPacket) -> Option<(u32, u8)> {
         let (programs, devices_at) = self.programs.as_mut()?;
@@ -246,7 +248,7 @@ impl RealHosts {
     }
 }
 
-/// An own end of acklab, while it is used.
+/// An endpoint of acklab, while it is in use.
 struct Own<'a> {
     socket: &'a mut dyn Socket,
     probes: &'a mut Probes,
@@ -303,7 +305,7 @@ impl Hosts<RealPacket> for RealHosts {
             return Departure::Last(packet, None);
         }
         while self.answers[device] > 0 {
-            // A device that fails here fails again when the driver reads it.
+            // If a read fails here, it fails again when the driver reads the device.
             self.answers[device] = match self.read(device, now) {
                 Ok(true) => self.answers[device] - 1,
                 Ok(false) | Err(_) => 0,
@@ -349,8 +351,8 @@ pub(super) fn driver_of(world: &mut RealWorld, clock: WallClock, privileges: &Pr
     watching(world).map_err(host_error("cannot wait for packets"))
 }
 
-/// Reads a packet from a device at `now`. Returns the machine of its port, or `None` if no packet
-/// waits.
+/// Reads a packet from a device at `now`. Returns the machine of the device's port, or `None` if no
+/// packet is queued.
 pub(super) fn read(world: &mut RealWorld, device: usize, now: Instant) -> io::Result<Option<MachineId>> {
     let is_read = world.hosts.read(device, now)?;
     Ok(is_read.then(|| world.machine_of(PortId(device as u32))))

@@ -1,5 +1,5 @@
-//! A scenario's requirements on the kernel's TCP: the options, routes and parameters that set them,
-//! or a refusal that names the missing ability.
+//! A scenario's requirements on the kernel's TCP: the socket options, routes and parameters that
+//! fulfill them, or a refusal that names the missing ability.
 
 use crate::error::Error;
 use crate::scenario::{Flow, Transport};
@@ -12,23 +12,23 @@ use std::collections::BTreeMap;
 /// The requirements of one flow over TCP on the kernel at both ends.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Request {
-    /// The options of its sockets.
+    /// The options of the flow's sockets.
     pub(super) options: Options,
-    /// The metrics of the routes between its ends.
+    /// The metrics of the routes between the flow's ends.
     pub(super) metrics: Metrics,
-    /// Parameters of the namespaces of its ends, such as `net/ipv4/tcp_sack`.
+    /// Parameters of the namespaces of the flow's ends, such as `net/ipv4/tcp_sack`.
     pub(super) parameters: BTreeMap<&'static str, String>,
 }
 
-/// Parameters that every namespace gets, with the reason.
+/// Parameters that are set in every namespace. The comments give the reasons.
 pub(super) const PARAMETERS: [(&str, &str); 5] = [
-    // Connections must not reuse metrics of earlier ones.
+    // Prevents connections from reusing metrics of earlier ones.
     ("net/ipv4/tcp_no_metrics_save", "1"),
-    // A flow may use any port.
+    // Permits flows to use any port.
     ("net/ipv4/ip_unprivileged_port_start", "0"),
-    // Every user may ping.
+    // Permits every user to ping.
     ("net/ipv4/ping_group_range", "0 2147483647"),
-    // The link has no other hosts.
+    // The link has no router.
     ("net/ipv6/conf/default/router_solicitations", "0"),
     ("net/ipv6/conf/default/addr_gen_mode", "1"),
 ];
@@ -38,7 +38,7 @@ pub(super) const PARAMETERS: [(&str, &str); 5] = [
 const INITIAL_SEND_BUFFER: u64 = 16 << 10;
 const INITIAL_RECEIVE_BUFFER: u64 = 128 << 10;
 
-/// Parameters that the results list, because TCP depends on them.
+/// Parameters that affect TCP and are therefore listed in the results.
 pub(super) const REPORTED: [&str; 18] = [
     "net/ipv4/tcp_sack",
     "net/ipv4/tcp_dsack",
@@ -60,8 +60,8 @@ pub(super) const REPORTED: [&str; 18] = [
     "net/ipv4/tcp_no_metrics_save",
 ];
 
-/// Returns the name of a controller in the kernel. Returns `None` if the kernel does not have it
-/// with these constants.
+/// Returns the kernel's name of a congestion controller. Returns `None` if the kernel does not have
+/// this controller with these constants.
 fn controller(congestion: &cc::ControllerConfig) -> Option<&'static str> {
     let kernel = match congestion {
         cc::ControllerConfig::NewReno(_) => "reno",
@@ -79,8 +79,7 @@ fn switch(on: bool) -> String {
     u8::from(on).to_string()
 }
 
-/// Returns the requirements of `flow` on the kernel's TCP. Returns `None` for a flow over UDP,
-/// which has none.
+/// Returns the requirements of `flow` on the kernel's TCP. Returns `None` for a flow over UDP.
 ///
 /// # Errors
 /// If the kernel does not support a setting.
@@ -110,7 +109,7 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
         let found = format!("\"{}\", with these constants", config.congestion.name());
         return Err(refuse("congestion", found, "reno, cubic, vegas, bbr or dctcp, with their default constants"));
     };
-    // The settings that the kernel has by default, with this controller.
+    // The settings of the kernel's default behavior, with this controller.
     let default = Settings { congestion: Some(config.congestion), ..Settings::of(Preset::Linux) };
     let usual = default.config();
     let mut request = Request::default();
@@ -130,7 +129,7 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
     };
     parameters.insert("net/ipv4/tcp_ecn", ecn.to_owned());
     if config.mss != usual.mss {
-        // The kernel counts the timestamps option as part of the segment (`tcp_sync_mss`).
+        // The kernel includes the timestamps option in the segment size (`tcp_sync_mss`).
         let options = if config.timestamps.is_some() { 12 } else { 0 };
         request.options.mss = Some(config.mss.get() as u32 + options);
     }
@@ -141,8 +140,8 @@ pub(super) fn request(flow: &Flow) -> Result<Option<Request>, Error> {
     Ok(Some(request))
 }
 
-/// Limits the memory to which buffers grow. A buffer that is smaller than its initial size has its
-/// size from the start.
+/// Limits the size to which buffers grow. If the limit is below the initial size, the buffer has
+/// the limit's size from the start.
 fn buffers(config: &TcpConfig, request: &mut Request) {
     let (sent, received) = (config.send_buffer.get(), config.receive_buffer.get());
     if sent < INITIAL_SEND_BUFFER {
@@ -157,7 +156,8 @@ fn buffers(config: &TcpConfig, request: &mut Request) {
     }
 }
 
-/// Leaves ACKs to the kernel, or sets a route on which it acknowledges every segment.
+/// Sets no route if the kernel chooses its ACKs itself. Otherwise sets a route on which the kernel
+/// acknowledges every segment.
 fn quick_ack(config: &TcpConfig, request: &mut Request) -> Result<(), (String, &'static str)> {
     match config.ack {
         ack::PolicyConfig::Linux(_) => Ok(()),
@@ -169,7 +169,7 @@ fn quick_ack(config: &TcpConfig, request: &mut Request) -> Result<(), (String, &
     }
 }
 
-/// The settings that a request can express. The kernel that runs determines how its buffers grow.
+/// The settings that a request can express. The growth of buffers depends on the running kernel.
 const SETTABLE: [&str; 14] = [
     "kernel",
     "congestion",
@@ -187,8 +187,8 @@ const SETTABLE: [&str; 14] = [
     "min_rto",
 ];
 
-/// Returns the first setting that differs from the kernel's and cannot be set: its name, its value,
-/// and the kernel's value.
+/// Returns the first setting that differs from the kernel's value and cannot be set: its name, its
+/// value, and the kernel's value.
 fn remaining(settings: &Settings, default: &Settings) -> Option<(String, String, String)> {
     let full = |settings: &Settings| match serde_json::to_value(settings.in_full()) {
         Ok(serde_json::Value::Object(full)) => full,

@@ -18,13 +18,13 @@ use std::sync::mpsc::Sender;
 /// The interval of samples.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The events of one second of an emulation. Links and cells count in the scenario's window of
-/// measurement only.
+/// The events of one second of an emulation. Links and cells are measured only in the scenario's
+/// measurement window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
     /// The end of the second, from the start of the run, in seconds.
     pub time: f64,
-    /// The duration of the run in seconds; absent if it is unlimited.
+    /// The duration of the run in seconds. `None` if it is unlimited.
     pub duration: Option<f64>,
     /// The directions of flows that carry data.
     pub flows: Vec<FlowSample>,
@@ -32,14 +32,14 @@ pub struct Sample {
     pub links: Vec<LinkSample>,
     /// The Wi-Fi cells.
     pub cells: Vec<CellSample>,
-    /// The lateness of deliveries; absent if there was none.
+    /// The lateness of deliveries. `None` if there were no deliveries.
     pub lateness: Option<LatenessSample>,
 }
 
 /// One direction of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowSample {
-    /// Its name.
+    /// The flow's name.
     pub flow: String,
     /// The goodput, in Mbps.
     pub throughput: f64,
@@ -58,24 +58,24 @@ pub struct FlowSample {
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkSample {
-    /// Its name.
+    /// The direction's name.
     pub link: String,
-    /// The rate at which it sent, in Mbps.
+    /// The rate at which the link sent, in Mbps.
     pub rate: f64,
-    /// The number of waiting packets.
+    /// The number of queued packets.
     pub queue: u64,
-    /// Packets dropped by its queue.
+    /// Packets that the link's queue dropped.
     pub drops: u64,
-    /// ACKs removed by its ACK filter.
+    /// ACKs that the link's ACK filter removed.
     pub filtered: u64,
 }
 
 /// A Wi-Fi cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CellSample {
-    /// Its name.
+    /// The cell's name.
     pub cell: String,
-    /// The number of waiting packets, by node.
+    /// The number of queued packets, by node.
     pub queues: BTreeMap<String, u64>,
     /// Shares of the airtime, by use.
     pub airtime: BTreeMap<&'static str, f64>,
@@ -86,15 +86,15 @@ pub struct CellSample {
 pub struct LatenessSample {
     /// The number of deliveries.
     pub deliveries: u64,
-    /// The median in microseconds.
+    /// The median lateness in microseconds.
     pub p50: f64,
-    /// The 99th percentile in microseconds.
+    /// The 99th percentile of lateness in microseconds.
     pub p99: f64,
-    /// The longest in microseconds.
+    /// The maximum lateness in microseconds.
     pub max: f64,
 }
 
-/// The bytes that a link has sent, the drops of its queue, and the number of waiting packets.
+/// The bytes that a link has sent, the drops of its queue, and the number of queued packets.
 #[derive(Clone, Copy)]
 struct LinkCounts {
     sent: u64,
@@ -108,14 +108,14 @@ pub(crate) trait Real: Hosts<RealPacket> + Measured<End = HostEnd> {
     /// Returns the lateness of deliveries.
     fn lateness(&self) -> &Lateness;
 
-    /// Returns the facts about the directions of flows found during the run, after the first
-    /// `known` of them.
+    /// Returns the facts about the directions of flows that were found during the run, without the
+    /// first `known`.
     fn infos_after(&self, _known: usize) -> &[FlowInfo] {
         &[]
     }
 }
 
-/// Takes the samples and passes them on.
+/// Takes samples and sends them to a receiver.
 pub(crate) struct Monitor {
     to: Sender<Sample>,
     duration: Option<Duration>,
@@ -123,12 +123,13 @@ pub(crate) struct Monitor {
     next: Instant,
     ends: Vec<[Snapshot; 2]>,
     links: Vec<LinkCounts>,
-    /// The airtime, by cell and use.
+    /// The airtime, by cell and by use of the air.
     airtime: Vec<[Duration; Use::ALL.len()]>,
 }
 
 impl Monitor {
-    /// Creates a monitor of `world` at its start. It runs for `duration`, or until it is stopped.
+    /// Creates a monitor of `world` at its start. The run lasts for `duration`, or until it is
+    /// stopped.
     pub(crate) fn new<H: Real>(
         to: Sender<Sample>,
         world: &mut World<RealPacket, H>,
@@ -144,12 +145,12 @@ impl Monitor {
         self.next
     }
 
-    /// Adopts the changed flows of `world`.
+    /// Replaces the monitor's list of flows by the changed flows of `world`.
     pub(super) fn renew<H: Real>(&mut self, world: &World<RealPacket, H>, now: Instant) {
         self.ends = ends(world, now);
     }
 
-    /// Takes the sample that is due at `now`, and passes it on.
+    /// Takes the sample that is due at `now`, and sends it to the receiver.
     pub(super) fn sample<H: Real>(&mut self, world: &mut World<RealPacket, H>, subjects: &Subjects, now: Instant) {
         let seconds = now.since(self.last).as_secs_f64();
         let lateness = world.hosts.lateness().second(self.last.as_nanos() / 1_000_000_000);
@@ -181,7 +182,7 @@ impl Monitor {
         seconds: f64,
     ) -> Vec<FlowSample> {
         let after = ends(world, now);
-        // Adds connections of programs that have begun since.
+        // Adds the connections of programs that have begun since the last sample.
         self.ends.resize_with(after.len(), Default::default);
         let mut samples = Vec::new();
         let mut infos = subjects.flows.iter();

@@ -1,4 +1,4 @@
-//! The packet of a real host, with the data that the measurement of its flow stores in it.
+//! The packet of a real host, with the notes that the measurement of its flow adds.
 
 use acklab_base::{AckHeader, Bytes, Datagram, Ecn, FlowKey, Instant, NodeId, Opening};
 use acklab_live::diversion::LinkHeader;
@@ -20,19 +20,19 @@ pub(crate) struct Data {
     pub(super) payload: u32,
 }
 
-/// The fields that the measurement of a flow records when a packet leaves its host.
+/// The notes that the measurement of a flow adds to a packet when a host sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
     /// The index of the flow.
     pub(super) flow: u32,
     /// The end that sent the packet: 0 or 1.
     pub(super) end: u8,
-    /// The data that it carries.
+    /// The data that the packet carries.
     pub(super) data: Option<Data>,
 }
 
-/// The bytes of an IP packet in the network. It is a pointer, because a packet moves from machine
-/// to machine a dozen times.
+/// The bytes of an IP packet in the network. The type is a pointer, because a packet moves between
+/// machines a dozen times.
 #[derive(Clone, Debug)]
 pub(crate) struct RealPacket(Box<Parts>);
 
@@ -47,8 +47,7 @@ struct Parts {
 }
 
 impl RealPacket {
-    /// Creates a packet whose content dates from `origin`. Reuses the memory of `spare` if there is
-    /// one.
+    /// Creates a packet with content of the time `origin`. Reuses the memory of `spare`, if given.
     pub(crate) fn new(packet: IpPacket, origin: Instant, spare: Option<Self>) -> Self {
         let parts = Parts { packet, origin, note: None, link_header: LinkHeader::new() };
         match spare {
@@ -70,12 +69,12 @@ impl RealPacket {
         &self.0.link_header
     }
 
-    /// Returns the packet, and the instant from which its content dates.
+    /// Returns the packet, and the origin time of its content.
     pub(super) fn parts(&self) -> (&IpPacket, Instant) {
         (&self.0.packet, self.0.origin)
     }
 
-    /// Adds the note of its flow, and the instant from which its content dates.
+    /// Adds the note of the packet's flow, and the origin time of the packet's content.
     pub(super) fn annotate(&mut self, note: Note, origin: Instant) {
         (self.0.note, self.0.origin) = (Some(note), origin);
     }
@@ -90,18 +89,18 @@ impl RealPacket {
         &self.0.packet
     }
 
-    /// Returns the TCP segment in the packet, if it is one.
+    /// Returns the TCP segment in the packet, if the packet contains one.
     pub(super) fn segment(&self) -> Option<Segment> {
         self.0.packet.segment()
     }
 
-    /// Returns the datagram of test traffic in the packet, if it is one.
+    /// Returns the datagram of test traffic in the packet, if the packet contains one.
     pub(super) fn datagram(&self) -> Option<UserDatagram> {
         self.0.packet.datagram()
     }
 
-    /// Returns `true` if only the receiver's kernel answers the packet. Processes answer UDP
-    /// datagrams.
+    /// Returns `true` if the receiver's kernel alone answers the packet. UDP datagrams are answered
+    /// by processes.
     pub(super) fn is_answered_by_kernel(&self) -> bool {
         !self.0.packet.is_udp()
     }

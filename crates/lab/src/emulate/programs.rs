@@ -1,9 +1,9 @@
-//! Connections of programs: traffic between the hosts besides the flows of the scenario, found by
-//! its packets.
+//! Connections of programs: traffic between the hosts in addition to the flows of the scenario.
+//! They are found by their packets.
 //!
 //! A TCP connection begins with a SYN, an exchange over UDP with the first datagram between two
-//! sockets. Each is a flow with a name such as `client:40312-server:5201`, in which the end that
-//! began comes first. Both of its directions are measured.
+//! sockets. Each connection is a flow with a name such as `client:40312-server:5201`. The end that
+//! sent the first packet comes first. Both directions are measured.
 
 use super::end::{HostEnd, KernelEnd};
 use super::packet::RealPacket;
@@ -16,8 +16,8 @@ use acklab_measure::{FlowInfo, FlowProbe, Probes};
 use acklab_wire::tcp::Flags;
 use std::collections::BTreeMap;
 
-/// The maximum number of measured connections. Each takes some kilobytes, and a port scan opens
-/// many.
+/// The maximum number of measured connections. Each uses some kilobytes of memory, and a port scan
+/// opens many.
 const MOST: usize = 4096;
 /// The name of programs' traffic in the table of flows.
 pub(super) const TRAFFIC: &str = "program";
@@ -33,18 +33,18 @@ pub(super) struct Programs {
     /// The names of nodes, by their number.
     names: Vec<String>,
     paths: BTreeMap<(NodeId, NodeId), Path>,
-    /// The full payload of a datagram.
+    /// The maximum payload of a datagram.
     full: Bytes,
     /// The index of the first program's connection among the flows.
     first: usize,
     count: usize,
     /// For each connection, the facts about both directions that the tables require.
     infos: Vec<FlowInfo>,
-    /// For each direction, the departure of its last data.
+    /// For each direction, the time at which its last data were sent.
     last: Vec<Instant>,
 }
 
-/// A connection that was found, with the keys of its packets.
+/// A connection that was found, and the flow keys of its packets.
 pub(super) struct Found {
     pub(super) ends: [HostEnd; 2],
     pub(super) keys: [FlowKey; 2],
@@ -52,7 +52,7 @@ pub(super) struct Found {
 }
 
 impl Programs {
-    /// Creates the programs of a network with these nodes and paths between its hosts.
+    /// Creates the tracker of programs for a network with these nodes and paths between its hosts.
     pub(super) fn new(
         scenario: &Scenario,
         names: Vec<String>,
@@ -64,15 +64,15 @@ impl Programs {
         Self { names, paths, full, first: 0, count: 0, infos: Vec::new(), last: Vec::new() }
     }
 
-    /// Returns the facts that the tables require about the directions found after the first
-    /// `known`.
+    /// Returns the facts about the found directions, without the first `known`, for the results
+    /// tables.
     pub(super) fn infos_after(&self, known: usize) -> &[FlowInfo] {
         &self.infos[known.min(self.infos.len())..]
     }
 
-    /// Returns the connection that `packet` begins, which leaves the host at `from` and belongs to
-    /// none of the known `flows`. Returns `None` if it does not begin one, or if there are too
-    /// many.
+    /// Returns the connection that `packet` begins. The host at `from` sends the packet, and it
+    /// belongs to none of the known `flows`. Returns `None` if the packet begins no connection, or
+    /// if there are too many connections.
     pub(super) fn find(&mut self, now: Instant, from: NodeId, packet: &RealPacket, flows: usize) -> Option<Found> {
         let ([source, destination], is_tcp) = (packet.ip().sockets()?, !packet.ip().is_udp());
         let begins = |flags: Flags| flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
@@ -109,7 +109,7 @@ impl Programs {
         Some(Found { ends, keys, probes })
     }
 
-    /// Records that data leave this end of a flow, unless it is a flow of the scenario.
+    /// Records that this end of a flow sends data. Ignores flows of the scenario.
     pub(super) fn note_data(&mut self, now: Instant, flow: usize, end: u8) {
         let direction = flow.checked_sub(self.first).map(|connection| 2 * connection + usize::from(end));
         if let Some(last) = direction.and_then(|direction| self.last.get_mut(direction)) {
@@ -117,12 +117,13 @@ impl Programs {
         }
     }
 
-    /// Ends the measurement: only directions with data in its window remain in `flows`. Returns the
-    /// facts about them that the tables require, and the number of flows that are still measured.
+    /// Ends the measurement. Only directions with data in the measurement window remain in `flows`.
+    /// Returns the facts about these directions for the results tables, and the number of flows
+    /// that are still measured.
     pub(super) fn settle(&mut self, now: Instant, flows: &mut Vec<Flow<HostEnd>>) -> (Vec<FlowInfo>, usize) {
         let first = if self.count == 0 { flows.len() } else { self.first };
-        // A connection is active from its first packet to its last data, because it is not visible
-        // whether a program has more to send.
+        // A connection is considered active from its first packet to its last data, because packets
+        // do not show whether a program has more to send.
         let ended = |(info, last): (FlowInfo, Instant)| FlowInfo { stop: Some(last), ..info };
         let mut infos = std::mem::take(&mut self.infos).into_iter().zip(std::mem::take(&mut self.last)).map(ended);
         self.count = MOST;

@@ -1,4 +1,5 @@
-//! Runs a world in real time, up to an instant or until it is stopped, and takes samples meanwhile.
+//! Runs a world in real time, up to an instant or until it is stopped. Takes samples during the
+//! run.
 
 use super::host_error;
 use super::live::{Monitor, Real};
@@ -14,7 +15,7 @@ pub(crate) struct Runner<D> {
     driver: Driver,
     devices: D,
     subjects: Subjects,
-    /// The number of directions of the scenario's flows. The found ones follow.
+    /// The number of directions of the scenario's flows. The directions of found flows follow.
     of_scenario: usize,
     monitor: Option<Monitor>,
     ended_early: Option<Instant>,
@@ -31,7 +32,7 @@ impl<D: Copy> Runner<D> {
         &self.subjects
     }
 
-    /// Replaces the found flows of `world` by `found`.
+    /// Replaces the flows of `world` that were found during the run by `found`.
     pub(crate) fn replace_found<H: Real>(&mut self, world: &World<RealPacket, H>, found: Vec<FlowInfo>, now: Instant) {
         self.subjects.flows.truncate(self.of_scenario);
         self.subjects.flows.extend(found);

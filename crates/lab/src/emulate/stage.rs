@@ -3,9 +3,9 @@
 //! | module | contents |
 //! |---|---|
 //! | `devices` | the namespace, device, addresses and parameters of each host, and the routes between them |
-//! | `internet` | the node that leads to the networks of this machine |
+//! | `internet` | the node that connects to the networks of this machine |
 //! | `sockets` | the sockets of the kernel's flows |
-//! | `own` | the flows of acklab's own stack |
+//! | `own` | the flows of acklab's stack |
 //! | `jobs` | the commands, each in the namespace of its node |
 //! | `provenance` | the kernel's version, parameters and drops |
 
@@ -48,7 +48,7 @@ struct Host {
     name: String,
     node: NodeId,
     namespace: Namespace,
-    /// The index of its device.
+    /// The index of the node's device.
     device: u32,
 }
 
@@ -56,14 +56,14 @@ struct Host {
 struct Cast {
     flow: scenario::Flow,
     ends: [NodeId; 2],
-    /// `true` if its ends are acklab's own.
+    /// `true` if the flow's ends are acklab's endpoints.
     is_own: bool,
-    /// Its requirements on the kernel's TCP; `None` for a flow over UDP or acklab's own stack.
+    /// The flow's requirements on the kernel's TCP. `None` for a flow over UDP or acklab's stack.
     request: Option<Request>,
 }
 
 impl Cast {
-    /// Returns the size of the flow's largest packet over IPv4 in bytes, if it is set.
+    /// Returns the size of the flow's largest packet over IPv4 in bytes, if the size is set.
     fn largest_packet(&self) -> Option<u64> {
         match &self.request {
             _ if self.is_own => None,
@@ -98,7 +98,7 @@ impl Stage {
             let request = if is_own { None } else { kernel::request(&flow)? };
             casts.push(Cast { flow, ends: part.ends, is_own, request });
         }
-        // An application's write to UDP is never fragmented, as in a simulation.
+        // Writes to UDP sockets are never fragmented, as in a simulation.
         let mtu = casts.iter().filter_map(Cast::largest_packet).fold(MTU, u64::max);
         // Large packets of one flow must not enlarge the segments of the others.
         if mtu > MTU {
@@ -130,8 +130,8 @@ impl Stage {
         })
     }
 
-    /// Returns the nodes with ends of flows, with commands, or named in commands. A command with
-    /// the terminal may reach every node at the edge.
+    /// Returns the nodes that are ends of flows, run commands, or are named in commands. A command
+    /// that uses the terminal may reach every node at the edge.
     fn nodes_with_hosts(&self, scenario: &Scenario, options: &EmulateOptions) -> Result<BTreeSet<NodeId>, Error> {
         let mut hosts: BTreeSet<NodeId> =
             self.casts.iter().filter(|cast| !cast.is_own).flat_map(|cast| cast.ends).collect();
@@ -198,13 +198,13 @@ impl Stage {
         Ok((world, traffic, plans))
     }
 
-    /// Returns the programs that may run at these nodes. Their packets have the maximum size of the
-    /// devices.
+    /// Returns the tracker of programs at these nodes. Programs may send packets up to the maximum
+    /// size of the devices.
     fn programs(&self, scenario: &Scenario, parts: &mut Parts<RealPacket>, at: &[NodeId]) -> Programs {
         let mut names = vec![String::new(); self.nodes.len()];
         self.nodes.iter().for_each(|(name, node)| names[node.index()].clone_from(name));
         let headers = IPV4_HEADER + self.version.longer_by();
-        // With timestamps, the default of Linux.
+        // The segments of programs have timestamps by default in Linux.
         let payload = u64::from(self.mtu) - headers - TCP_HEADER - TIMESTAMPS;
         let paths = parts.paths_between(scenario, at, self.mtu.into(), payload);
         Programs::new(scenario, names, paths, Bytes(u64::from(self.mtu) - headers - UDP_HEADER))

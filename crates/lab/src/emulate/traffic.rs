@@ -1,8 +1,8 @@
 //! The applications of flows, which write to the kernel's sockets and read from them.
 //!
-//! One thread runs all applications. It is not the thread that carries packets, which would wait
-//! for the kernel to copy written data. An exception are connections whose application reads on
-//! arrival: the thread that carries packets reads their data after each packet.
+//! One thread runs all applications. It is separate from the thread that carries packets, which
+//! would otherwise wait while the kernel copies written data. There is one exception: if an
+//! application reads on arrival, the thread that carries packets reads its data after each packet.
 //!
 //! | module | contents |
 //! |---|---|
@@ -24,9 +24,9 @@ use std::thread::JoinHandle;
 pub use stream::Pace;
 use stream::{CHUNK, StreamWorker};
 
-/// The interval of checks whether the thread should end.
+/// The interval between checks whether the thread must end.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// The interval between readings of its waits for a processor, each of which costs some
+/// The interval between measurements of how long the thread waited for a processor. Each costs some
 /// microseconds.
 const SAMPLING: Duration = Duration::from_secs(1);
 
@@ -70,7 +70,7 @@ impl Applications {
         Ok(Self { stop, thread: Some(thread) })
     }
 
-    /// Ends the applications. Returns their thread's waits for a processor.
+    /// Ends the applications. Returns how long their thread waited for a processor.
     pub(super) fn finish(mut self) -> Vec<Wait> {
         self.join()
     }

@@ -9,25 +9,25 @@ use acklab_live::{Lateness, Outlet, Wait};
 use acklab_measure::Table;
 use std::ops::Range;
 
-/// The limit of the 99th percentile of lateness over the whole window is the time constant divided
-/// by this.
+/// The divisor of the time constant that yields the limit for lateness: the 99th percentile over
+/// the whole measurement window must not exceed it.
 const SHARE: u64 = 20;
-/// The limit of the 99.9th percentile of lateness in each second is the time constant divided by
-/// this. A longer stall releases the packets that it delayed as a burst, which fills queues that
-/// the scenario leaves empty.
+/// The divisor of the time constant that yields the limit for the 99.9th percentile of lateness in
+/// each second. A longer stall releases the delayed packets as a burst, which fills queues that are
+/// empty in the scenario.
 const SHARE_OF_SECOND: u64 = 4;
-/// The maximum time constant, used if the scenario has no smaller one: the tick of a kernel with
-/// `HZ=250`.
+/// The maximum time constant. It is used if the scenario has no smaller one, and is the tick of a
+/// kernel with `HZ=250`.
 const LARGEST_CONSTANT: Duration = Duration::from_millis(4);
 
-/// The limit of the share of each second in which a thread of a program waits for a processor. As
-/// for packets, one in a hundred may be late.
+/// The maximum share of each second for which a thread of a program may wait for a processor. The
+/// limit corresponds to the limit for packets, of which one in a hundred may be late.
 const SHARE_OF_WAITING: f64 = 0.01;
 
 /// The reliability of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The reasons why they are unreliable; empty if they are reliable.
+    /// The reasons why the results are unreliable. Empty if they are reliable.
     pub reasons: Vec<String>,
 }
 
@@ -39,24 +39,24 @@ impl Verdict {
     }
 }
 
-/// The timing of an emulation in its window of measurement.
+/// The timing of an emulation in its measurement window.
 #[derive(Debug)]
 pub(crate) struct Timing {
     lateness: Lateness,
-    /// The longest time that a host took to accept packets due at one instant.
+    /// The maximum time that a host took to accept the packets due at one instant.
     longest_handover: Duration,
     constant: Duration,
     granted: Granted,
-    /// Packets that a device refused.
+    /// The number of packets that a device refused.
     refused: u64,
-    /// Packets that waited in a device until its queue was full.
+    /// The number of packets that were dropped because a device's queue was full.
     overruns: u64,
     ignored: u64,
-    /// The program that waited longest for a processor within one second.
+    /// The program that waited longest for a processor within one second, and that second.
     starved: Option<Starved>,
-    /// The second in which the hypervisor took most of a processor.
+    /// The second in which the hypervisor took the largest share of a processor.
     stolen: Option<Wait>,
-    /// When the run was stopped before its end.
+    /// When the run was stopped, if before its planned end.
     stopped: Option<Instant>,
 }
 
@@ -68,7 +68,7 @@ struct Starved {
 }
 
 /// Returns the smallest time constant of a scenario: the smallest delay of a link or interval of a
-/// gate, but at most 4 ms.
+/// gate (which releases packets in bursts), but at most 4 ms.
 fn time_constant(scenario: &Scenario) -> Duration {
     let directions = scenario.link.iter().flat_map(|link| [&link.forward, &link.reverse]);
     let constants =
@@ -86,7 +86,7 @@ fn rounded(time: Duration) -> String {
 }
 
 impl Timing {
-    /// Returns the timing up to now, with the privileges of the thread that carries packets.
+    /// Returns the timing up to now. Includes the privileges of the thread that carries packets.
     pub(crate) fn of<D>(
         outlet: &Outlet<D>,
         ignored: u64,
@@ -109,8 +109,8 @@ impl Timing {
         }
     }
 
-    /// Counts how long the threads of `program` waited for a processor, in the intervals of which
-    /// at least half lies in `window`.
+    /// Counts how long the threads of `program` waited for a processor. Considers intervals that
+    /// lie at least half within `window`.
     pub(crate) fn count_waits(&mut self, program: &str, waits: &[Wait], window: &Range<Instant>) {
         let within = waits.iter().filter(|wait| {
             let common = wait.ended.min(window.end).since(wait.began.max(window.start));
@@ -128,17 +128,17 @@ impl Timing {
         self.stopped = Some(at);
     }
 
-    /// Returns the limit of the 99th percentile of the window.
+    /// Returns the limit of the 99th percentile of lateness over the whole window.
     fn bound(&self) -> Duration {
         self.constant / SHARE
     }
 
-    /// Returns the limit of the 99.9th percentile of each second.
+    /// Returns the limit of the 99.9th percentile of lateness in each second.
     fn bound_of_second(&self) -> Duration {
         self.constant / SHARE_OF_SECOND
     }
 
-    /// Returns the verdict on the results. `failures` are those of flows.
+    /// Returns the verdict on the results. `failures` are the failures of flows.
     pub(crate) fn verdict(&self, failures: Vec<String>) -> Verdict {
         let mut reasons = failures;
         let how =
@@ -258,8 +258,8 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert_eq!(time_constant(&scenario("8ms", gate)), Duration::from_millis(2));
     }
 
-    /// Returns the timing of `packets` packets a millisecond apart, each `late` microseconds late,
-    /// except during a stall.
+    /// Returns the timing of `packets` packets, sent a millisecond apart. Each is `late`
+    /// microseconds late, except during a stall.
     fn timing(packets: u64, late: u64, stall: Range<u64>) -> Timing {
         let mut lateness = Lateness::default();
         for due in 0..packets {
@@ -291,7 +291,7 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert!(!timing(100, 1, 0..0).verdict(vec!["flow \"x\": refused".to_owned()]).is_good());
     }
 
-    /// Events outside the window of measurement do not count.
+    /// Events outside the measurement window are ignored.
     #[test]
     fn a_program_that_waits_for_a_processor_spoils_its_second_and_the_run() {
         let second = |number: u64, share| {
@@ -311,7 +311,7 @@ reverse = {{ delay = "7.5ms"{gate} }}
         );
     }
 
-    /// A hundredth of a second is tolerated, the smallest unit of the kernel's count.
+    /// A wait of a hundredth of a second, the smallest unit of the kernel's counter, is tolerated.
     #[test]
     fn a_processor_that_the_hypervisor_takes_spoils_the_run() {
         let taken = |share, idling| {
@@ -330,7 +330,7 @@ reverse = {{ delay = "7.5ms"{gate} }}
         assert!(taken(0.02, Idling::MayHalt)[0].ends_with("(limit 1 %)"));
     }
 
-    /// A stall of 5 ms in ten seconds delays one packet in two thousand, and is enough to fill a
+    /// A stall of 5 ms in ten seconds delays one packet in two thousand. That is enough to fill a
     /// queue.
     #[test]
     fn one_stall_spoils_its_second_and_the_run() {

@@ -16,27 +16,27 @@ use acklab_wire::IpPacket;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// The time for which traffic is diverted without a sign of life: five times the longest interval
-/// between flushes of a driver's devices. It is not above the minimum retransmission timeout of
-/// common stacks (200 ms in Linux).
+/// The time after which a diversion ends if this process does not extend it. It is five times the
+/// maximum interval between flushes of a driver's devices. It does not exceed the minimum
+/// retransmission timeout of common stacks (200 ms in Linux).
 const GRACE: Duration = Duration::from_millis(100);
 /// The interval at which the diversion is extended and its losses are counted.
 const BEAT: Duration = Duration::from_millis(10);
-/// The divisor of the packets of one second that yields the tolerated losses in front of the path.
-/// With more losses, traffic bypasses the path, because these losses instead of the path would
+/// The divisor that yields the tolerated losses in front of the path from the packets of one
+/// second. With more losses, traffic bypasses the path. Otherwise these losses, not the path, would
 /// determine congestion control.
 const LOST_SHARE: u64 = 100;
-/// The time for which an overloaded path is bypassed.
+/// The time for which traffic bypasses an overloaded path.
 const RELIEF: Duration = Duration::from_secs(1);
-/// After this time, all decisions on processors that were made before the suspension of the
-/// diversion have taken effect.
+/// The time after the suspension of the diversion at which all earlier forwarding decisions of
+/// processors have taken effect.
 const LAST_DECISIONS: std::time::Duration = std::time::Duration::from_millis(2);
 
 /// The network of a path between interfaces.
 pub(super) type InlineWorld = World<RealPacket, InlineHosts>;
 
-/// One interface: the packets that arrive there and leave through the other, and the output through
-/// it.
+/// One interface. Packets that arrive there enter the path, and packets that leave the path are
+/// sent through the interface's output.
 #[derive(Debug)]
 pub(super) struct Boundary {
     diversion: Diversion,
@@ -47,21 +47,22 @@ pub(super) struct Boundary {
 /// The counters of an interface.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
-    /// Packets that arrived there and entered the path.
+    /// Packets that arrived at the interface and entered the path.
     entered: u64,
-    /// Bytes of these.
+    /// Bytes of the packets that entered the path.
     octets: u64,
-    /// Packets that arrived there and are not well-formed IP: they bypass the path.
+    /// Packets that arrived at the interface and are not well-formed IP. They bypass the path.
     untouched: u64,
-    /// Packets to leave there that were discarded, because later ones may have bypassed the path.
+    /// Discarded packets that the interface should have sent. Later packets of their flows may have
+    /// bypassed the path.
     discarded: u64,
-    /// Packets that arrived there and were lost in front of the path.
+    /// Packets that arrived at the interface and were lost in front of the path.
     overruns: u64,
 }
 
 impl Boundary {
     pub(super) fn new(here: &Interface, other: &Interface, method: Option<Method>) -> Result<Self, diversion::Error> {
-        // A device's name has fifteen letters, of which ten are left for the interface.
+        // A device's name has at most fifteen letters. Ten of these are the name of the interface.
         let name: String = here.name.chars().take(10).chain("-ack%d".chars()).collect();
         let name = if name.len() > 15 { "acklab-tap%d".to_owned() } else { name };
         let diversion = Diversion::new(here.index, other.index, &name, here.mtu.max(other.mtu), method)?;
@@ -83,22 +84,22 @@ pub(super) struct InlineHosts {
     clock: WallClock,
     /// For each port, the packet that was read and has not entered the network.
     inbox: [Option<RealPacket>; 2],
-    /// Packets read before this instant are discarded, because later ones may have bypassed the
-    /// path.
+    /// Packets read before this instant are discarded. Later packets of their flows may have
+    /// bypassed the path.
     discards_before: Instant,
     next_beat: Instant,
-    /// When traffic takes the path again, if it bypasses an overloaded path.
+    /// If traffic bypasses an overloaded path: when it takes the path again.
     relieved_until: Option<Instant>,
-    /// The totals of packets that entered and that were lost in front of the path, at the start of
-    /// the present second.
+    /// The start of the present second. Then, at that time, the total of packets that entered, and
+    /// the total of packets lost in front of the path.
     at_second: (Instant, u64, u64),
     /// The number of stalls of this process that exceeded the grace period.
     stalls: u64,
     /// The number of times that the path was bypassed because of overload.
     overloads: u64,
-    /// Delivered packets without bytes, whose memory is reused.
+    /// Delivered packets without their bytes, for reuse of the memory.
     spare: Vec<RealPacket>,
-    /// The memory of their bytes.
+    /// The memory of the bytes of delivered packets, for reuse.
     memory: Vec<Vec<u8>>,
 }
 
@@ -131,7 +132,7 @@ impl InlineHosts {
     }
 
     /// Reads the next frame that arrived at an interface into the inbox of its port. A frame
-    /// without a complete IP packet passes unchanged. Returns `false` if no frame waits.
+    /// without a complete IP packet is forwarded unchanged. Returns `false` if no frame is queued.
     fn read(&mut self, side: usize, now: Instant) -> io::Result<bool> {
         let mut octets = self.memory.pop().unwrap_or_default();
         let mut header = LinkHeader::new();
@@ -142,7 +143,7 @@ impl InlineHosts {
             return Ok(false);
         };
         if length > octets.len() {
-            // The frame exceeds the MTU of the interfaces when the path was created.
+            // The frame is longer than the interfaces' MTU was when the path was created.
             here.counts.overruns += 1;
             self.memory.push(octets);
             return Ok(true);
@@ -174,7 +175,7 @@ impl InlineHosts {
             self.relieved_until = None;
             self.next_beat = now;
         } else if self.next_beat > Instant::ZERO && !self.is_in_force() {
-            // Traffic has bypassed the path while this process stalled.
+            // Traffic bypassed the path while this process stalled.
             self.stalls += 1;
             self.discard(now)?;
             self.next_beat = now;
@@ -216,7 +217,7 @@ impl InlineHosts {
         Ok(())
     }
 
-    /// Discards all packets that wait, because later ones of their flows may have left already.
+    /// Discards all queued packets. Later packets of their flows may have left already.
     fn discard(&mut self, now: Instant) -> io::Result<()> {
         self.discards_before = now;
         let mut octets = Vec::new();
@@ -233,8 +234,8 @@ impl InlineHosts {
         Ok(())
     }
 
-    /// Lets the kernel forward traffic directly. The path is empty; packets that still wait in
-    /// front of it leave first.
+    /// Lets the kernel forward traffic directly. At this time, the path is empty. Packets that are
+    /// queued in front of the path leave first.
     pub(super) fn step_aside(&mut self) -> io::Result<()> {
         self.flush()?;
         let mut waits = self.relieved_until.is_none() && self.is_in_force();
@@ -325,7 +326,7 @@ impl Real for InlineHosts {
     }
 }
 
-/// Flows are those of other hosts, and are not measured.
+/// The flows belong to other hosts and are not measured.
 impl Measured for InlineHosts {
     type End = HostEnd;
 

@@ -31,12 +31,12 @@ pub(super) fn unsupported(first: &[u8]) -> Option<&'static str> {
     OTHERS.iter().find(|(magic, _)| first.starts_with(magic)).map(|(_, name)| *name)
 }
 
-/// The frames of a zstd file, one after the other (RFC 8878, §3.1).
+/// The frames of a zstd file. They follow each other (RFC 8878, §3.1).
 struct ZstdFrames<R> {
     source: R,
     decoder: FrameDecoder,
     is_within_frame: bool,
-    /// `true` if the file ends within the frame.
+    /// `true` if the file ends within a frame.
     is_cut: bool,
 }
 
@@ -45,7 +45,7 @@ impl<R: BufRead> ZstdFrames<R> {
         Self { source, decoder: FrameDecoder::new(), is_within_frame: false, is_cut: false }
     }
 
-    /// Begins the next frame. Returns `false` if there is none.
+    /// Begins the next frame. Returns `false` at the end of the file.
     fn begin(&mut self) -> io::Result<bool> {
         while !self.source.fill_buf()?.is_empty() {
             match self.decoder.reset(&mut self.source) {
@@ -71,10 +71,10 @@ impl<R: BufRead> ZstdFrames<R> {
 
     /// Decodes blocks until bytes are available or the frame is finished.
     ///
-    /// A decoder returns the last bytes only once a frame is finished: its window, often a
-    /// megabyte. If the file ends within the frame, an empty block finishes it.
+    /// A decoder returns the last bytes of a frame (its window, often a megabyte) only once the
+    /// frame is finished. If the file ends within the frame, an empty block finishes it.
     fn decode(&mut self) -> io::Result<()> {
-        /// The header of an empty raw last block, and room for a checksum.
+        /// An empty raw last block: its header, and room for a checksum.
         const END: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
         while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
             let Err(error) = self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1)) else {

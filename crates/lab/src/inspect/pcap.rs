@@ -1,17 +1,17 @@
 //! Reads a pcap file (draft-ietf-opsawg-pcap) and its relatives.
 //!
 //! The format is a header and records, so it is parsed here. The crate `pcap-file`, which writes
-//! captures here, refuses files that other tools read. These have fractions of a second of a
-//! million microseconds or more, records longer than the snap length, link types with FCS bits, or
-//! other magic numbers.
+//! captures here, refuses files that other tools read. Refused files have fractions of a second
+//! above 999,999 µs, records longer than the snap length, link types with FCS bits, or other magic
+//! numbers.
 
 use super::{Inspected, Progress, Stop, fill, without_fcs};
 use acklab_base::Instant;
 use acklab_inspect::{Inspector, LinkType, Options};
 use std::io::{self, Read};
 
-/// The maximum size of a record in bytes, as in Wireshark, `WTAP_MAX_PACKET_SIZE_STANDARD`. A
-/// longer one counts as damage.
+/// The maximum size of a record in bytes, as in Wireshark (`WTAP_MAX_PACKET_SIZE_STANDARD`). A
+/// longer record is treated as damage.
 pub(super) const MAX_RECORD: u32 = 262_144;
 const FILE_HEADER: usize = 24;
 const RECORD_HEADER: usize = 16;
@@ -20,11 +20,11 @@ const RECORD_HEADER: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Format {
     is_big_endian: bool,
-    /// The nanoseconds of a unit of the fractions of a second.
+    /// The unit of the fractions of a second, in nanoseconds.
     unit: u64,
-    /// The bytes that follow the header of the file.
+    /// The number of bytes that follow the header of the file.
     more_of_file: usize,
-    /// The bytes that follow the header of each record.
+    /// The number of bytes that follow the header of each record.
     more_of_record: usize,
 }
 
@@ -35,9 +35,9 @@ impl Format {
         let known = |is_big_endian: bool, magic: u32| match magic {
             0xa1b2_c3d4 => Some(plain(is_big_endian, 1000)),
             0xa1b2_3c4d => Some(plain(is_big_endian, 1)),
-            // A patch of libpcap of 1999: interface, protocol, kind and padding follow the lengths.
+            // A patch of libpcap of 1999. Interface, protocol, kind and padding follow the lengths.
             0xa1b2_cd34 => Some(Self { more_of_record: 8, ..plain(is_big_endian, 1000) }),
-            // Ixia's hardware and software: the length of the file follows its header.
+            // Ixia's hardware and software. The length of the file follows its header.
             0x1c00_01ac | 0x1c00_01ab => Some(Self { more_of_file: 4, ..plain(is_big_endian, 1) }),
             _ => None,
         };
@@ -58,10 +58,10 @@ impl Format {
 /// The content of a file's header.
 struct Header {
     link_type: LinkType,
-    /// The bytes of the FCS at the end of each frame.
+    /// The number of FCS bytes at the end of each frame.
     fcs: u32,
-    /// The version. Files up to 2.2 have the length on the wire first, those of 2.3 in either
-    /// place.
+    /// The version. Files up to 2.2 have the length on the wire first. Files of version 2.3 have it
+    /// in either place.
     version: (u16, u16),
 }
 
@@ -126,7 +126,7 @@ struct Records<R> {
     format: Format,
     /// The number of bytes read.
     octets: u64,
-    /// The bytes before the next record.
+    /// The number of bytes between this position and the next record.
     more: usize,
 }
 

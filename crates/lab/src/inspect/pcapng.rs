@@ -1,8 +1,8 @@
 //! Reads a pcapng file (draft-ietf-opsawg-pcapng).
 //!
 //! The crate `pcap-file`, which writes captures here, refuses a file with an unexpected option.
-//! Here only the blocks of packets and interfaces are parsed. All other blocks are skipped, and all
-//! but five options.
+//! This parser reads only the blocks of packets and interfaces, and five options. It skips all
+//! other blocks and options.
 
 mod block;
 mod interface;
@@ -37,7 +37,7 @@ pub(super) fn read(file: impl Read, progress: &mut Progress<'_>) -> Result<Inspe
 struct Packets {
     inspector: Inspector,
     interfaces: Vec<Interface>,
-    /// A simple packet has no time.
+    /// The time of the last packet. Simple packets have no time of their own.
     last: Instant,
 }
 
@@ -48,7 +48,7 @@ impl Default for Packets {
 }
 
 impl Packets {
-    /// Parses a block. Returns a description of its fault, if any.
+    /// Parses a block. Returns a description of the fault if the block is malformed.
     fn block(&mut self, kind: u32, mut body: Body<'_>) -> Result<(), String> {
         match kind {
             kind::SECTION => self.interfaces.clear(),
@@ -57,7 +57,7 @@ impl Packets {
                 let interface = body.number();
                 self.packet(interface, body).ok_or("found half of a packet")?;
             }
-            // The number of dropped packets follows that of the interface.
+            // The number of dropped packets follows the number of the interface.
             kind::PACKET => {
                 let interface = body.pair().zip(body.pair()).map(|(interface, _)| interface.into());
                 self.packet(interface, body).ok_or("found half of a packet")?;
@@ -68,7 +68,7 @@ impl Packets {
         Ok(())
     }
 
-    /// Returns the packet after the number of its interface: time, lengths, bytes, options.
+    /// Returns the packet whose interface number was read: time, lengths, bytes, options.
     fn packet(&mut self, interface: Option<u32>, mut body: Body<'_>) -> Option<()> {
         let interface = self.interfaces.get(interface? as usize).copied();
         let ticks = u64::from(body.number()?) << 32 | u64::from(body.number()?);
@@ -85,7 +85,8 @@ impl Packets {
         Some(())
     }
 
-    /// Returns a packet of the first interface: its length, and its bytes up to the snap length.
+    /// Reads a simple packet, which belongs to the first interface: its length, and its bytes up to
+    /// the snap length.
     fn simple_packet(&mut self, mut body: Body<'_>) -> Option<()> {
         let length = body.number()?;
         let interface = self.interfaces.first().copied();
@@ -99,7 +100,7 @@ impl Packets {
     }
 }
 
-/// Returns the bytes of the FCS by the flags of a packet (`epb_flags`, bits 5 to 8).
+/// Returns the number of FCS bytes from the flags of a packet (`epb_flags`, bits 5 to 8).
 fn fcs_of_packet((code, mut value): (u16, Body<'_>)) -> Option<u32> {
     const FLAGS: u16 = 2;
     (code == FLAGS).then(|| value.number().map(|flags| flags >> 5 & 0xf))?

@@ -8,18 +8,18 @@ use std::io::{self, ErrorKind, Read};
 /// The message for JSON that is not a log.
 const NO_LOG: &str =
     "found a text with neither traces nor events, expected a log in qlog, or a capture as pcap or pcapng";
-/// The share of the work that reading a text once takes.
+/// The share of the work for one of two readings of a text.
 const PASS: f64 = 0.5;
 
-/// Returns `true` if a text that begins with these bytes may be a log: JSON, possibly after a byte
-/// order mark or white space.
+/// Returns `true` if a text that begins with these bytes may be a log. A log is JSON, optionally
+/// after a byte order mark or white space.
 pub(super) fn begins_with(octets: &[u8]) -> bool {
     let octets = octets.strip_prefix(&qlog::BYTE_ORDER_MARK).unwrap_or(octets);
     matches!(octets.trim_ascii_start().first(), Some(&qlog::SEPARATOR | b'{' | b'['))
 }
 
-/// Reads all traces of a log, or the trace with the number `only`. `open` returns its text from the
-/// start.
+/// Reads all traces of a log, or only the trace with the number `only`. `open` returns the text
+/// from its start.
 pub(super) fn read<R: Read>(
     mut open: impl FnMut() -> io::Result<R>,
     only: Option<usize>,
@@ -29,7 +29,7 @@ pub(super) fn read<R: Read>(
     let damage = RefCell::new(None);
     let mut before = 0.0;
     let open_watched = || {
-        // A log that is read twice takes about the same time each.
+        // If a log is read twice, each reading takes about the same time.
         let source = Watched { source: open()?, progress: &progress, before, damage: &damage };
         before = PASS;
         Ok(source)
@@ -79,13 +79,13 @@ fn counted(count: u64, noun: &str) -> String {
 struct Watched<'p, 'w, R> {
     source: R,
     progress: &'p RefCell<&'p mut Progress<'w>>,
-    /// The share of the work done before.
+    /// The share of the work that was done before this reading.
     before: f64,
-    /// The reason why the source ends early, if it does.
+    /// The reason why the source ends early. `None` if the source is complete.
     damage: &'p RefCell<Option<io::Error>>,
 }
 
-/// The error of a stop by the watcher.
+/// The error if the watcher stops the reading.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped")]
 struct Stopped;
@@ -93,7 +93,7 @@ struct Stopped;
 impl<R: Read> Read for Watched<'_, '_, R> {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         let read = match self.source.read(to) {
-            // Data that were decompressed before the damage are read.
+            // The data that were decompressed before the damage are still read.
             Err(error)
                 if matches!(
                     error.kind(),

@@ -63,7 +63,7 @@ fn record(file: &mut impl Read, start: u64, frame: &mut Vec<u8>) -> Result<Optio
     Ok(Some((Instant::from_nanos(at), length, record.into())))
 }
 
-/// Returns the link type of a datalink type: IEEE 802.3, token ring, Ethernet, FDDI.
+/// Returns the link type of a datalink type: IEEE 802.3, token ring, Ethernet or FDDI.
 fn link_type(datalink: u32) -> LinkType {
     match datalink {
         0 | 4 => LinkType::ETHERNET,

@@ -1,5 +1,5 @@
-//! Plays scripts at the TCP of this machine's kernel, as packetdrill does: in real time, with a TUN
-//! device in a network namespace in place of the network.
+//! Plays scripts against the TCP of this machine's kernel, as packetdrill does: in real time, with
+//! a TUN device in a network namespace instead of the network.
 
 use crate::error::Error;
 use acklab_base::{Duration, Instant};
@@ -16,18 +16,18 @@ use std::collections::BTreeMap;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// The kernel's address and the address of the peer, which a script plays (RFC 2544, appendix
-/// C.2.2: networks for tests of devices).
+/// The address of the kernel and the address of the peer, whose packets the script contains. The
+/// network is reserved for tests of devices (RFC 2544, appendix C.2.2).
 const LOCAL: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 const REMOTE: Ipv4Addr = Ipv4Addr::new(198, 19, 0, 1);
-/// The listening port of either end, and the port from which connections are opened.
+/// The listening port of both ends, and the port from which connections are opened.
 const PORT: u16 = 8080;
 const CLIENT_PORT: u16 = 49152;
-/// The device. Its packets hold one segment each and wait to be read.
+/// The device. Each of its packets contains one segment and is queued until it is read.
 const DEVICE: Device = Device { mtu: 1500, queue_len: 10_000, gso_max_segs: 1 };
 /// The interval between retries of a blocking call.
 const RETRY: Duration = Duration::from_micros(500);
-/// The largest IP packet.
+/// The maximum size of an IP packet, in bytes.
 const LARGEST: usize = 65_535;
 
 /// The kernel's TCP.
@@ -36,19 +36,19 @@ pub struct Kernel {
     namespace: Namespace,
     tun: Tun,
     watch: Watch,
-    /// The clock, which starts with the first event.
+    /// The clock. It starts at the first event.
     clock: Option<WallClock>,
     metrics: Metrics,
     has_route: bool,
-    /// The controller of each socket. A namespace accepts as its default only controllers that
-    /// every user may choose.
+    /// The congestion controller of each socket. As the default of a namespace, the kernel accepts
+    /// only controllers that every user may choose.
     congestion: Option<String>,
     sockets: BTreeMap<i64, Socket>,
-    /// The descriptor of the connection, once there is one.
+    /// The descriptor of the connection, once a connection exists.
     connection: Option<i64>,
     pending: Option<Pending>,
     ended: Option<(Instant, Answer)>,
-    /// The ports of the connection, for a peer that opens it.
+    /// The ports of the connection, if the peer opens it.
     ports: Endpoints,
     octets: Vec<u8>,
 }
@@ -81,7 +81,7 @@ impl Kernel {
         let tun = Tun::new(&namespace, "acklab0")?;
         let refused = |source| Error::Host { what: "cannot configure the device of a script".to_owned(), source };
         let configure = || {
-            // Connections must not reuse metrics of earlier ones.
+            // Prevents connections from reusing metrics of earlier ones.
             namespace.set("net/ipv4/tcp_no_metrics_save", "1")?;
             let netlink = Netlink::new(&namespace)?;
             netlink.configure(tun.index(), DEVICE)?;
@@ -112,8 +112,8 @@ impl Kernel {
         })
     }
 
-    /// Adds the route to the peer before the clock starts, because a script has set its attributes
-    /// by then.
+    /// Adds the route to the peer before the clock starts. By then, the script has set the
+    /// attributes of the route.
     fn add_route(&mut self, line: usize) -> Result<(), Refusal> {
         if !std::mem::replace(&mut self.has_route, true) {
             let netlink = Netlink::new(&self.namespace);
@@ -127,7 +127,7 @@ impl Kernel {
         *self.clock.get_or_insert_with(WallClock::start)
     }
 
-    /// Takes the packets that wait in the device.
+    /// Reads the packets that are queued in the device.
     fn receive(&mut self, left: &mut Departures) {
         let clock = self.clock();
         loop {
@@ -256,12 +256,12 @@ impl Kernel {
         Ok(None)
     }
 
-    /// Reads an option whose value in the script only matters as zero or not zero. Returns `None`
-    /// for an option that is out of scope.
+    /// Reads an option of which the script compares only zero with not zero. Returns `None` if the
+    /// option is out of scope.
     fn option(&self, number: i64, call: &Call) -> Option<io::Result<Option<i64>>> {
         let expected = call.option_value()?;
         let found = match call.option() {
-            // A failed connection reports its error on the next use.
+            // A failed connection reports its error at the next use.
             "SO_ERROR" => Ok(0),
             "SO_SNDBUF" => self.tcp(number).and_then(|tcp| tcp.send_buffer()),
             _ => return None,
@@ -276,7 +276,7 @@ impl Kernel {
         }))
     }
 
-    /// Returns `None` for an option that is out of scope.
+    /// Sets a socket option. Returns `None` if the option is out of scope.
     fn set_option(&mut self, number: i64, call: &Call) -> Option<io::Result<i64>> {
         let value = call.option_value()?;
         let size = usize::try_from(value).ok()?;
@@ -286,7 +286,7 @@ impl Kernel {
             ("TCP_NODELAY", None) => socket.has_no_delay = true,
             ("TCP_NODELAY", Some(tcp)) => return Some(tcp.set_no_delay().map(|()| 0)),
             ("TCP_MAXSEG", None) => socket.options.mss = u32::try_from(value).ok(),
-            // The kernel doubles the given value; the option stores the total.
+            // The kernel doubles the given value. The option stores the doubled value.
             ("SO_SNDBUF", None) => socket.options.send_buffer = Some(2 * size),
             ("SO_SNDBUF", Some(tcp)) => return Some(tcp.set_send_buffer(2 * size).map(|()| 0)),
             ("TCP_USER_TIMEOUT", Some(tcp)) => {
@@ -322,7 +322,7 @@ impl Kernel {
     }
 }
 
-/// The flags of a call for the bytes that it writes.
+/// The flags of a call that writes bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct SendFlags {
     more: bool,
@@ -330,7 +330,7 @@ struct SendFlags {
 }
 
 impl SendFlags {
-    /// Returns `None` for a flag that is out of scope.
+    /// Returns the flags. Returns `None` if a flag is out of scope.
     fn of(call: &Call) -> Option<Self> {
         let mut flags = Self::default();
         for flag in call.flags() {
@@ -372,7 +372,7 @@ impl Stack for Kernel {
         self.clock();
         let mut packet = Vec::new();
         if segment.encode(self.ports, Ipv4Fields::default(), Extent::Whole, &mut packet).is_ok() {
-            // A packet that the kernel refuses is lost, which the script then detects.
+            // If the kernel refuses a packet, the packet is lost, and the script detects the loss.
             let _ = self.tun.write(&packet);
         }
         self.receive(left);
@@ -436,7 +436,7 @@ impl Stack for Kernel {
     }
 }
 
-/// Returns the name of an error, as in scripts.
+/// Returns the name of an error in scripts.
 fn name_of(error: &io::Error) -> String {
     let name = match error.kind() {
         io::ErrorKind::BrokenPipe => "EPIPE",

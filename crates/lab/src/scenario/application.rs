@@ -9,30 +9,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Application {
-    /// The name in tables, and of the file with its output. The default is `application_<k>`, where
-    /// k counts from 1.
+    /// The name of the command in tables, and of the file with its output. The default is
+    /// `application_<k>`, where k numbers all applications from 1.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(regex(pattern = NAME), example = &"client")]
     pub name: String,
-    /// The node on which it runs.
+    /// The node on which the command runs.
     #[schemars(regex(pattern = NAME), example = &"src_0")]
     pub node: String,
-    /// The command for the shell. `{name}` stands for the IPv4 address of the node with this name,
-    /// and `{name.ipv6}` for its IPv6 address.
+    /// The command for the shell. `{name}` is replaced by the IPv4 address of the node `name`, and
+    /// `{name.ipv6}` by its IPv6 address.
     #[schemars(example = "iperf3 -c {dst_0}")]
     pub command: String,
-    /// When it starts.
+    /// When the command starts.
     #[serde(default)]
     #[schemars(example = "1s")]
     pub start: Duration,
-    /// When its end is requested (SIGTERM). Default: the end of the run.
+    /// When the command is requested to end (SIGTERM). Default: the end of the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(example = "10s")]
     pub stop: Option<Duration>,
-    /// Its working directory. Default: that of acklab.
+    /// The working directory of the command. Default: the working directory of acklab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// Variables that are added to its environment.
+    /// Variables that are added to the command's environment, as `NAME=value`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment: Vec<String>,
 }

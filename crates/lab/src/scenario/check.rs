@@ -1,8 +1,8 @@
 //! Validation of a document against the types: unknown keys, missing keys, and values of a wrong
 //! type.
 //!
-//! Serde would find the same faults, but without their position: it does not keep positions within
-//! internally tagged enumerations.
+//! Serde would find the same faults, but without their position. In internally tagged enumerations,
+//! Serde does not keep positions.
 
 use super::document::{Node, Origin, Shown, Table, Value};
 use super::refuse::{Problem, suggestion};
@@ -14,8 +14,8 @@ use serde_json::Value as Json;
 
 /// Checks the whole of `document`.
 ///
-/// If a `--set` has chosen another variant of a tagged table, removes the keys of the text that the
-/// new variant does not have.
+/// Removes keys of the text that a tagged table no longer has because a `--set` has chosen another
+/// variant.
 pub(super) fn check(document: &mut Node) -> Result<(), Problem> {
     Check { path: Vec::new() }.value(document, schema::scenario())
 }
@@ -120,7 +120,7 @@ impl Check {
             };
             return Err(Problem::expected(&self.path, format!("a list{hint}")));
         };
-        // Lists of a fixed length only; `validate` checks other limits.
+        // Checks only lists of a fixed length. `validate` checks other limits.
         if let Some(length) = expected.get("maxItems").and_then(Json::as_u64)
             && items.len() as u64 != length
         {
@@ -146,8 +146,8 @@ impl Check {
         self.members(table, expected)
     }
 
-    /// Checks a table whose tag, the value of one of its keys, determines which other keys it may
-    /// have.
+    /// Checks a tagged table: one in which the value of one key, the tag, determines the other
+    /// permitted keys.
     fn tagged(&mut self, node: &mut Node, kinds: &[Type], shorthand: Option<&Json>) -> Result<(), Problem> {
         let Some(tag) = kinds.first().and_then(|kind| kind.tag()) else { return Ok(()) };
         let names: Vec<&str> = kinds.iter().flat_map(|kind| kind.names(tag)).collect();
@@ -204,7 +204,7 @@ impl Check {
     fn keys(&mut self, table: &Table, expected: Type) -> Result<(), Problem> {
         let Some(known) = expected.properties().filter(|_| !expected.is_open()) else { return Ok(()) };
         let Some(key) = table.keys().find(|key| !known.contains_key(*key)) else { return Ok(()) };
-        // The keys of a table that a shorthand implies are also listed here.
+        // The message also lists the keys of a table that a shorthand implies.
         let within = known.iter().filter_map(|(key, schema)| {
             let member = table.get(key).filter(|member| member.shown == Shown::Nothing)?;
             let Value::Table(table) = &member.node.value else { return None };
@@ -247,7 +247,7 @@ impl Check {
     }
 }
 
-/// The names that may be written instead of a table.
+/// The names that may replace a table.
 struct Names<'a> {
     /// The names of variants without required keys.
     alone: Vec<&'a str>,
@@ -285,7 +285,7 @@ fn refusal_of(text: &str, quantity: &str) -> Option<UnitError> {
     }
 }
 
-/// Returns the largest integer of the type that the schema names.
+/// Returns the maximum of the integer type that the schema names.
 fn most_of(expected: Type) -> i128 {
     match expected.text("format") {
         Some("uint32") => u32::MAX.into(),
@@ -323,7 +323,7 @@ fn shown(kind: Type) -> String {
     members.join(", ")
 }
 
-/// Returns an example of a share from 0 to 1, chosen as a common probability of loss.
+/// Returns an example of a share from 0 to 1. It is chosen as a common loss probability.
 fn example_of_share(expected: Type) -> Option<String> {
     let bounds = ["minimum", "maximum"].map(|keyword| expected.get(keyword).and_then(Json::as_f64));
     (bounds == [Some(0.0), Some(1.0)]).then(|| "0.01".to_owned())

@@ -1,4 +1,4 @@
-//! The parsed text of a scenario: values that know their origin.
+//! The parsed text of a scenario: values with their origins.
 
 mod json;
 mod toml;
@@ -13,11 +13,12 @@ use std::path::Path;
 /// The origin of a key or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// The text, at these octets. The parser of JSON does not report positions.
+    /// The text, at this range of octets. The range is `None` for JSON, because the JSON parser
+    /// does not report positions.
     Text(Option<Range<usize>>),
     /// The `--set` with this index.
     Set(usize),
-    /// `--seed`.
+    /// The option `--seed`.
     Seed,
 }
 
@@ -30,7 +31,7 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug)]
 pub(super) enum Value {
-    /// Null, in arrays only; a key whose value is null counts as absent.
+    /// Null. It appears only in arrays; a key with a null value is treated as absent.
     Null,
     Boolean(bool),
     Integer(i128),
@@ -57,16 +58,16 @@ pub(super) struct Member {
 /// The form of a key in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shown {
-    /// Returns the key itself, because the text contains it.
+    /// The key itself, because the text contains it.
     Itself,
-    /// Not at all, because a [shorthand](super::shorthand) implies it.
+    /// Nothing, because a [shorthand](super::shorthand) implies the key.
     Nothing,
-    /// The key of the shorthand that the text has instead.
+    /// The key of the shorthand that the text contains instead.
     As(&'static str),
 }
 
 impl Member {
-    /// Returns a member that the text has at `key`.
+    /// Creates a member that the text contains at `key`.
     pub(super) const fn written(key: Origin, node: Node) -> Self {
         Self { key, node, shown: Shown::Itself }
     }
@@ -79,8 +80,8 @@ pub(super) struct SyntaxError {
     pub(super) message: String,
 }
 
-/// Parses the whole document `name`. A document in JSON may have any name, because no scenario in
-/// TOML begins with `{`.
+/// Parses the whole document `name`. The name of a JSON document need not end in `.json`, because
+/// no scenario in TOML begins with `{`.
 pub(super) fn parse(text: &str, name: &str) -> Result<Node, SyntaxError> {
     let has_name_of_json = Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     if has_name_of_json || text.trim_start().starts_with('{') { json::parse(text) } else { toml::parse(text) }
@@ -109,7 +110,7 @@ impl Node {
         }
     }
 
-    /// Sets the origin of the value and of everything in it.
+    /// Sets the origin of the value and of all values in it.
     pub(super) fn with_origin(mut self, origin: &Origin) -> Self {
         self.reorigin(origin);
         self
@@ -127,7 +128,7 @@ impl Node {
         }
     }
 
-    /// Returns the value as JSON; a number that JSON cannot represent becomes null.
+    /// Returns the value as JSON. A number that JSON cannot represent becomes null.
     pub(super) fn to_json(&self) -> serde_json::Value {
         match &self.value {
             Value::Null => serde_json::Value::Null,

@@ -8,17 +8,17 @@ use std::borrow::Cow;
 
 /// The key of the settings of the end at `to`.
 const PEER: &str = "peer";
-/// Their description in the schema.
+/// The description of the key `peer` in the schema.
 const DESCRIPTION: &str = "The settings of the end at `to`, if they differ from those of the end at `from`. What is left out follows from \
                            their own preset.";
 
-/// The settings of the end at `from`, and those of the end at `to` if they differ:
+/// The settings of the two ends of a flow. `peer` is present if the settings differ:
 /// `{ preset = "chrome", peer = { preset = "neqo" } }`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ends<S> {
-    /// The settings of the end at `from`, or of both ends if there is no `peer`.
+    /// The settings of the end at `from`. Without `peer`, the settings of both ends.
     pub from: S,
-    /// The settings of the end at `to`.
+    /// The settings of the end at `to`. `None` if both ends have the same settings.
     pub peer: Option<S>,
 }
 
@@ -32,7 +32,7 @@ impl<S> Ends<S> {
         }
     }
 
-    /// Returns the settings of both ends, that at `from` first.
+    /// Returns the settings of both ends. The settings of the end at `from` come first.
     #[must_use]
     pub const fn both(&self) -> [&S; 2] {
         [&self.from, self.to()]

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// The name in all tables. The default is `flow_<k>`, where k counts all flows from 1. With a
-    /// `count` above 1, the copies are called `<name>_1`, `<name>_2`, …
+    /// The name of the flow in all tables. The default is `flow_<k>`, where k numbers all flows
+    /// from 1. With a `count` above 1, the copies are called `<name>_1`, `<name>_2`, …
     #[serde(default, skip_serializing_if = "String::is_empty")]
     #[schemars(regex(pattern = NAME), example = &"flow_1")]
     pub name: String,
@@ -29,29 +29,29 @@ pub struct Flow {
     /// The node that receives data and sends acknowledgements.
     #[schemars(regex(pattern = NAME), example = &"dst_0")]
     pub to: String,
-    /// The transport and its settings. As a shorthand, the settings may be given among these keys,
-    /// and `transport` may be the protocol's name, which defaults to `"tcp"`.
+    /// The transport and its settings. As a shorthand, the settings may be keys of the flow, and
+    /// `transport` may be the protocol's name. It defaults to `"tcp"`.
     pub transport: Transport,
-    /// The stack that runs the flow. The default depends on the way in which the scenario is run:
-    /// the transport above in a simulation, and the kernel's TCP or UDP in an emulation.
+    /// The stack that runs the flow. In a simulation, the default is acklab's transport. In an
+    /// emulation, it is the kernel's TCP or UDP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stack: Option<Stack>,
-    /// The access category in Wi-Fi cells with QoS, for data and acknowledgements.
+    /// The access category of data and acknowledgements in Wi-Fi cells with QoS.
     #[serde(default, skip_serializing_if = "is_best_effort")]
     pub category: Category,
-    /// The application at `from`, which writes.
+    /// The application at `from`. It writes the data of the flow.
     #[serde(default = "greedy")]
     pub traffic: Traffic,
-    /// The data that the application at `to` writes over the same connection; only over TCP, TACK
-    /// and QUIC. They are measured as a separate flow, called `<name>_back`.
+    /// The data that the application at `to` writes over the same connection. Only TCP, TACK and
+    /// QUIC carry such data. They are measured as a separate flow, called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Traffic>,
-    /// A document and its objects, which the application at `to` requests and the application at
-    /// `from` sends, instead of `traffic`; only over TCP, TACK and QUIC. The end at `to` opens the
-    /// connection. Its requests are measured as a separate flow, called `<name>_back`.
+    /// A document and its objects, instead of `traffic`. The application at `to` requests them and
+    /// the application at `from` sends them. Only TCP, TACK and QUIC carry pages. The end at `to`
+    /// opens the connection. Its requests are measured as a separate flow, called `<name>_back`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub page: Option<Page>,
-    /// The way in which the application at `to` reads received data.
+    /// How the application at `to` reads received data.
     #[serde(default, skip_serializing_if = "Reading::is_at_once")]
     pub reading: Reading,
     /// When the flow opens its connection.
@@ -66,14 +66,15 @@ pub struct Flow {
     #[serde(default = "one")]
     #[schemars(range(min = 1))]
     pub count: u32,
-    /// Time between the starts of consecutive copies; the mean of it with `arrivals = "poisson"`.
+    /// Time between the starts of consecutive copies. With `arrivals = "poisson"`, the mean of this
+    /// time.
     #[serde(default)]
     #[schemars(example = "100ms")]
     pub spacing: Duration,
-    /// The distribution of the starts of the copies.
+    /// The distribution of the start times of the copies.
     #[serde(default, skip_serializing_if = "Arrivals::is_even")]
     pub arrivals: Arrivals,
-    /// The name of the flow of which this is a copy, if it has several.
+    /// The name of the flow before expansion, if this flow is one of several copies.
     #[serde(skip)]
     pub group: Option<String>,
 }
@@ -82,11 +83,11 @@ pub struct Flow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
-    /// At even times.
+    /// At equal intervals.
     #[default]
     Even,
-    /// At exponentially distributed times. Copies that would start after the end of the run are
-    /// left out.
+    /// At exponentially distributed intervals. Copies that would start after the end of the run are
+    /// omitted.
     Poisson,
 }
 
@@ -101,23 +102,23 @@ impl Arrivals {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stack {
-    /// The stack of the kernel, which only an emulation can run.
+    /// The kernel's stack. Only an emulation supports it.
     Kernel,
-    /// The transport above, also in an emulation: its endpoints send the octets of real packets, by
-    /// the clock. Only TCP, TACK and UDP.
+    /// acklab's implementation of the transport, also in an emulation. There, its endpoints send
+    /// the octets of real packets in real time. Only TCP, TACK and UDP.
     Own,
 }
 
-/// A part of a flow that is not built in.
+/// The key of a part of a flow that is not built in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CustomKey {
     /// An ACK policy.
     Policy,
     /// A congestion controller.
     Controller,
-    /// A rule of requesting ACKs.
+    /// A rule that decides when the sender requests ACKs.
     Ask,
-    /// The policy of the end at `to`, if its settings differ.
+    /// The ACK policy of the end at `to`, if the settings of the two ends differ.
     PeerPolicy,
     PeerController,
     PeerAsk,
@@ -126,7 +127,7 @@ pub(crate) enum CustomKey {
 }
 
 impl CustomKey {
-    /// Returns the path from a flow to the name of the part.
+    /// Returns the path from a flow to the key with the name of the part.
     pub(crate) const fn path(self) -> &'static str {
         match self {
             Self::Policy => "transport.ack.name",
@@ -139,7 +140,7 @@ impl CustomKey {
         }
     }
 
-    /// Returns the path in the shorthand of a flow over TCP.
+    /// Returns the path from a flow to the key, in the shorthand of a flow over TCP.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Transport => self.path(),
@@ -147,7 +148,7 @@ impl CustomKey {
         }
     }
 
-    /// Returns the policy and the controller that are not built in, with their names.
+    /// Returns the policy and the controller with their names, if they are not built in.
     pub(crate) fn among(
         policy: Option<ack::PolicyConfig>,
         controller: Option<cc::ControllerConfig>,
@@ -163,7 +164,7 @@ impl CustomKey {
         policy.into_iter().chain(controller).collect()
     }
 
-    /// Returns a rule of requesting ACKs that is not built in, with its name.
+    /// Returns the rule of requesting ACKs with its name, if it is not built in.
     pub(crate) fn of_ask(ask: Option<ask::AskConfig>) -> Option<(Self, Name)> {
         match ask {
             Some(ask::AskConfig::Custom { name }) => Some((Self::Ask, name)),
@@ -213,7 +214,7 @@ impl Flow {
         self.back.is_some() || self.page.is_some()
     }
 
-    /// Returns the model of its application, as in the flows table.
+    /// Returns the model of the flow's application, as in the flows table.
     pub(crate) fn traffic_label(&self) -> String {
         self.page.as_ref().map_or_else(|| self.traffic.label(), Page::label)
     }
@@ -233,8 +234,8 @@ impl Flow {
         })
     }
 
-    /// Returns the same flow with all settings of its transport, and with its name if there is only
-    /// one copy. `before` is the number of flows before it in the scenario.
+    /// Returns the same flow with all settings of its transport written out, and with its name if
+    /// there is only one copy. `before` is the number of flows that precede it in the scenario.
     pub(super) fn in_full(&self, before: usize, copies: usize) -> Self {
         let only_name = self.copy_names(before, copies).next().filter(|_| copies == 1);
         Self {
@@ -244,7 +245,8 @@ impl Flow {
         }
     }
 
-    /// Returns the names of its copies. `before` is the number of flows before it in the scenario.
+    /// Returns the names of the flow's copies. `before` is the number of flows that precede it in
+    /// the scenario.
     pub(super) fn copy_names(&self, before: usize, copies: usize) -> impl Iterator<Item = String> {
         (0..copies).map(move |index| match (self.name.is_empty(), copies) {
             (true, _) => format!("flow_{}", before + index + 1),
@@ -253,8 +255,8 @@ impl Flow {
         })
     }
 
-    /// Returns its copies: `count` for each pair of `ends`, with their starts and sizes. `before`
-    /// is the number of flows before it in the scenario.
+    /// Returns the flow's copies with their start times and sizes: `count` copies for each pair of
+    /// `ends`. `before` is the number of flows that precede it in the scenario.
     pub(super) fn copies(&self, before: usize, ends: &[(String, String)], seed: Seed) -> impl Iterator<Item = Self> {
         let copies = self.count as usize * ends.len();
         let group = if self.name.is_empty() { format!("flow_{}", before + 1) } else { self.name.clone() };
@@ -287,7 +289,8 @@ impl Flow {
         })
     }
 
-    /// Returns the total of bytes that the application at `from` sends, if it ends by itself.
+    /// Returns the total number of bytes that the application at `from` sends. Returns `None` if it
+    /// does not end by itself.
     pub(crate) fn total(&self) -> Option<u64> {
         match &self.page {
             Some(page) => Some(page.sizes().sum()),

@@ -4,12 +4,12 @@ use super::NAME;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An interface of this host at a node. Only `acklab inline` uses interfaces: packets that arrive
-/// at one of the two leave through the other, by the path between their nodes.
+/// An interface of this host at a node. Only `acklab inline` uses interfaces. Packets that arrive
+/// at one interface pass the path between the two nodes and leave through the other interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {
-    /// The node at which it is.
+    /// The node at which the interface is attached.
     #[schemars(regex(pattern = NAME), example = &"server")]
     pub node: String,
     /// The name of the interface, as `ip link` shows it.

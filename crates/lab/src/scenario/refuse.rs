@@ -5,8 +5,8 @@ use super::snippet::{Spot, note};
 use std::fmt;
 use std::ops::Range;
 
-/// The reason why a scenario is rejected: one message that names the position, the value found
-/// there, and the expected one.
+/// The reason why a scenario is rejected. Its message states the position, the value found there,
+/// and the expected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     place: String,
@@ -18,15 +18,15 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Returns the position of the fault: `file:line:column`, `file` if the position is unknown, or
-    /// the `--set` that caused it.
+    /// Returns the position of the fault: `file:line:column`, or `file` if the position is unknown,
+    /// or the `--set` that caused the fault.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.place
     }
 
-    /// Returns the path of the fault, as in `--set`; empty if the fault concerns the whole
-    /// document.
+    /// Returns the path of the fault, as in `--set`. Returns an empty string if the fault concerns
+    /// the whole document.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
@@ -38,7 +38,7 @@ impl Refusal {
         &self.message
     }
 
-    /// Returns a fault of the text, at `span` if that is known.
+    /// Creates a refusal of the text, at `span` if the position is known.
     pub(super) fn of_text(name: &str, text: &str, span: Option<Range<usize>>, message: String) -> Self {
         let (place, below) = match span.map(|span| Spot::new(text, span)) {
             Some(spot) => (spot.place(name), spot.snippet()),
@@ -47,7 +47,7 @@ impl Refusal {
         Self { place, path: String::new(), message, below }
     }
 
-    /// Returns a fault of a `--set`.
+    /// Creates a refusal of a `--set`.
     pub(super) fn of_set(set: &str, message: String) -> Self {
         Self { place: format!("--set {set}"), path: String::new(), message, below: String::new() }
     }
@@ -66,13 +66,13 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Replaces control characters, which could move the cursor of a terminal or change its colours: a
-/// scenario may come from an untrusted source.
+/// Replaces control characters. They could move the cursor of a terminal or change its colours, and
+/// a scenario may come from an untrusted source.
 fn printable(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { '\u{fffd}' } else { character }).collect()
 }
 
-/// A fault at the end of a path, before its position in the text is known.
+/// A fault at the value or key that a path selects. Its position in the text is not determined yet.
 #[derive(Debug)]
 pub(super) struct Problem {
     path: Vec<String>,
@@ -125,8 +125,8 @@ impl Problem {
         Self::new(path, What::UnknownKey(known.map(str::to_owned).collect()))
     }
 
-    /// Returns the error with the position of the problem in `document`, which was parsed from
-    /// `text` and changed by `sets`.
+    /// Returns the refusal with the position of the problem in `document`. The document was parsed
+    /// from `text` and changed by `sets`.
     pub(super) fn refusal(self, document: &Node, name: &str, text: &str, sets: &[String]) -> Refusal {
         let is_about_key = matches!(self.what, What::Key(_) | What::UnknownKey(_));
         let (mut node, mut origin, mut depth) = (document, &document.origin, 0);
@@ -158,7 +158,7 @@ impl Problem {
             }
         };
         let mut refusal = match origin {
-            // A position is useless for a fault of the whole document.
+            // For a fault of the whole document, no position is shown.
             Origin::Text(span) => Refusal::of_text(name, text, span.clone().filter(|_| depth > 0), message),
             Origin::Set(index) => Refusal::of_set(sets.get(*index).map_or("", String::as_str), message),
             Origin::Seed => Refusal { place: "--seed".to_owned(), path: String::new(), message, below: String::new() },

@@ -1,5 +1,5 @@
-//! The JSON Schema of the language, for editors, and for the [types](super::types) that documents
-//! are checked against.
+//! The JSON Schema of the language, for editors and for the [types](super::types). Documents are
+//! checked against these types.
 
 use super::Scenario;
 use super::types::{ALIASES, SHORTHAND, Type, pair_of};
@@ -7,8 +7,8 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
-/// The schema of scenarios without shorthands. Draft 2020-12 allows other keywords beside a
-/// reference: the description of a key, for example.
+/// The schema of scenarios without shorthands. Draft 2020-12 permits other keywords in addition to
+/// a reference, such as the description of a key.
 static SCHEMA: LazyLock<Value> = LazyLock::new(|| generate(SchemaSettings::draft2020_12()));
 
 /// Returns the type of a scenario.
@@ -16,11 +16,11 @@ pub(super) fn scenario() -> Type<'static> {
     Type::new(&SCHEMA)
 }
 
-/// Returns the JSON Schema (draft 7, which editors know best) of a scenario.
+/// Returns the JSON Schema of a scenario, in draft 7, which most editors support.
 ///
 /// Types are inlined where they are used, so that each key shows its own description. `x-taplo`
-/// describes the values of an enumeration for the TOML language server taplo; `x-acklab-quantity`
-/// names the type of a quantity with a unit.
+/// describes the values of an enumeration for the TOML language server taplo. `x-acklab-quantity`
+/// contains the type of a quantity with a unit.
 #[must_use]
 pub fn schema() -> Value {
     let mut schema = generate(SchemaSettings::draft07().with(|settings| settings.inline_subschemas = true));
@@ -128,7 +128,7 @@ fn tidy(schema: &mut Value) {
     }
 }
 
-/// Removes `null` from the allowed types, because TOML has no null and `required` lists the keys
+/// Removes `null` from the allowed types. TOML has no null, and `required` already lists the keys
 /// that are not optional.
 fn remove_null(object: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = object.get_mut("type") {
@@ -167,7 +167,7 @@ fn list_choices(object: &mut Map<String, Value>) {
     }
 }
 
-/// Joins the lines of a description, whose line breaks exist only in the source.
+/// Joins the lines of a description. The line breaks exist only because the source code is wrapped.
 fn join_lines(object: &mut Map<String, Value>) {
     if let Some(Value::String(text)) = object.get_mut("description") {
         let paragraphs: Vec<String> = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect();
@@ -175,7 +175,7 @@ fn join_lines(object: &mut Map<String, Value>) {
     }
 }
 
-/// Copies the description of a variant to its tag, where editors show it.
+/// Copies the description of a variant to its tag, where editors display it.
 fn describe_tag(object: &mut Map<String, Value>) {
     let Some(description) = object.get("description").cloned() else { return };
     let Some(Value::Object(properties)) = object.get_mut("properties") else { return };

@@ -1,33 +1,35 @@
 //! `--set path=value`: sets one value of a scenario.
 //!
 //! The path selects members of tables by key and entries of lists by index from 0 or by the `name`
-//! of the entry: `flow.0.congestion`, `link.btl.reverse.gate.quota`. A `*` in the place of a name,
-//! or in it, selects all entries that match (`flow.*.mss`), and so does the stem of numbered names
-//! (`flow.worker.mss` for `worker_1`, `worker_2`, …). Missing tables on the path are created. The
-//! value is parsed as TOML if possible (`7`, `true`, `["queue"]`, `{ policy = "linux" }`) and is
-//! text otherwise, so `16Mbps` needs no quotes. An empty value removes the key.
+//! of the entry: `flow.0.congestion`, `link.btl.reverse.gate.quota`. A `*` instead of a name, or
+//! within a name, selects all matching entries (`flow.*.mss`). The stem of numbered names also
+//! selects all of them (`flow.worker.mss` for `worker_1`, `worker_2`, …). Missing tables on the
+//! path are created. The value is parsed as TOML if possible (`7`, `true`, `["queue"]`,
+//! `{ policy = "linux" }`). Otherwise it is read as text, so `16Mbps` needs no quotes. An empty
+//! value removes the key.
 //!
 //! A path to a setting of a flow's transport may omit the table `transport`: `flow.0.mss` is
-//! `flow.0.transport.mss`. The shorthands of the text are expanded before (see `shorthand`), so
-//! that `flow.0.congestion.beta` is valid if the text has `congestion = "cubic"`.
+//! `flow.0.transport.mss`. The shorthands of the text are expanded first (see `shorthand`), so that
+//! `flow.0.congestion.beta` is valid if the text has `congestion = "cubic"`.
 //!
-//! If a set chooses another variant of a tagged table (`flow.0.ack.policy=per-packet`), keys of the
-//! text that the new variant does not have are removed. `check` does this, because it has the
-//! variants.
+//! An assignment may choose another variant of a tagged table (`flow.0.ack.policy=per-packet`).
+//! Keys of the text that the new variant does not have are then removed. `check` does this, because
+//! it has access to the variants.
 
 use super::document::{Member, Node, Origin, Shown, Table, Value, parse_toml_value};
 use super::refuse::{Refusal, suggestion};
 use super::shorthand;
 
-/// The character that stands for any letters in the name of a list's entry.
+/// The wildcard in the name of a list's entry. It matches any characters.
 const ANY: char = '*';
-/// The maximum number of keys of a path. No valid path reaches it.
+/// The maximum number of keys of a path. All valid paths are shorter.
 const LONGEST_PATH: usize = 16;
 
-/// Applies all `sets` in order. Messages count them from `first`.
+/// Applies all `sets` in order. Messages number them from `first`.
 pub(super) fn apply(document: &mut Node, sets: &[String], first: usize) -> Result<(), Refusal> {
     (first..).zip(sets).try_for_each(|(index, set)| {
-        // The path of a set may lead into a shorthand of the text or of an earlier set.
+        // A path may refer to keys that are abbreviated by a shorthand, in the text or in an
+        // earlier assignment.
         shorthand::write_out(document);
         apply_one(document, set, &Origin::Set(index)).map_err(|message| Refusal::of_set(set, message))
     })
@@ -45,7 +47,8 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
         return Err(format!("expected a path such as flow.0.congestion; this one has {} keys", path.len()));
     }
     let value = parse_value(value.trim())?;
-    // From the last entry to the first, because removing an entry moves the entries after it.
+    // The order is from the last entry to the first, because removing an entry moves the entries
+    // after it.
     for path in selected(document, &path)?.iter().rev() {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         apply_at(document, &path, value.clone(), origin)?;
@@ -53,8 +56,8 @@ fn apply_one(document: &mut Node, set: &str, origin: &Origin) -> Result<(), Stri
     Ok(())
 }
 
-/// Returns the paths that `path` stands for: one for each list entry that a key with a `*`, or the
-/// common stem of numbered names, selects.
+/// Returns the paths that `path` selects. A key with a `*`, or the common stem of numbered names,
+/// selects several list entries.
 fn selected(document: &Node, path: &[&str]) -> Result<Vec<Vec<String>>, String> {
     let mut found: Vec<(Vec<String>, Option<&Node>)> = vec![(Vec::new(), Some(document))];
     for key in path {
@@ -65,7 +68,7 @@ fn selected(document: &Node, path: &[&str]) -> Result<Vec<Vec<String>>, String> 
                 Some(Value::Array(items)) => {
                     let so_far = path.join(".");
                     let indices = indices_in(items, &so_far, key)?;
-                    // For messages, a single entry keeps the name by which it was given.
+                    // In messages, a single entry keeps the name by which it was selected.
                     let is_one = indices.len() == 1 && !key.contains(ANY);
                     longer.extend(indices.iter().map(|index| {
                         let name = if is_one { (*key).to_owned() } else { index.to_string() };
@@ -85,7 +88,7 @@ fn apply_at(document: &mut Node, path: &[&str], value: Option<Value>, origin: &O
     let full = shorthand::full_path(path);
     let mut node = document;
     for (depth, key) in full.iter().enumerate() {
-        // For messages, the path as it was given: a shorthand omits keys only behind the flow's
+        // Messages show the path as the user wrote it. A shorthand omits keys only after the flow's
         // index.
         let given = if depth > 2 { depth + path.len() - full.len() } else { depth };
         let so_far = path[..given].join(".");
@@ -128,7 +131,7 @@ fn set_member(table: &mut Table, key: &str, value: Option<Value>, origin: &Origi
     match value {
         Some(value) => {
             let node = Node { origin: origin.clone(), value }.with_origin(origin);
-            // A key that a shorthand implies stays hidden in messages.
+            // If a shorthand implies a key, messages do not show the key.
             let shown = table.get(key).map_or(Shown::Itself, |member| member.shown);
             table.insert(key.to_owned(), Member { key: origin.clone(), node, shown });
             Ok(())
@@ -138,7 +141,7 @@ fn set_member(table: &mut Table, key: &str, value: Option<Value>, origin: &Origi
     }
 }
 
-/// Parses the text after the `=`. Returns `None` if it is empty.
+/// Parses the text after the `=`. Returns `None` if the text is empty.
 fn parse_value(text: &str) -> Result<Option<Value>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -151,8 +154,8 @@ fn parse_value(text: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// Returns the indices of the list entries that `key` selects: an index, a name, a pattern of names
-/// with `*`, or the stem of numbered names such as `sta` for `sta_1` and `sta_2`.
+/// Returns the indices of the list entries that `key` selects. `key` is an index, a name, a pattern
+/// of names with `*`, or the stem of numbered names, such as `sta` for `sta_1` and `sta_2`.
 fn indices_in(items: &[Node], path: &str, key: &str) -> Result<Vec<usize>, String> {
     let last = items.len().saturating_sub(1);
     if let Ok(index) = key.parse::<usize>() {
@@ -189,7 +192,7 @@ fn indices_in(items: &[Node], path: &str, key: &str) -> Result<Vec<usize>, Strin
     Err(format!("`{path}` has no entry `{key}`; {expected}{}", suggestion(key, known.iter().copied())))
 }
 
-/// Returns `true` if `name` matches `pattern`, in which each `*` stands for any letters.
+/// Returns `true` if `name` matches `pattern`. Each `*` in the pattern matches any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once(ANY) else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };
@@ -202,7 +205,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     left.ends_with(end)
 }
 
-/// Returns the names of a list's entries. A flow without a name has its default name.
+/// Returns the names of a list's entries. For a flow without a name, returns the default name.
 fn names_of(items: &[Node], are_flows: bool) -> Vec<Option<String>> {
     let mut flows_before = 0_u64;
     let names = items.iter().map(|item| {

@@ -5,9 +5,10 @@
 //! * A **name** may replace a table without other keys: `congestion = "copa"` for
 //!   `congestion = { algorithm = "copa" }`, and `{ custom = "mine" }` for
 //!   `{ algorithm = "custom", name = "mine" }`. The schema marks the tables that have such names.
-//! * A **flat** flow has the settings of its transport among its own keys, and `transport` is the
-//!   name of the protocol, which defaults to TCP.
-//! * `flow` may be missing beside `application`, and `flow` and `duration` beside `interface`.
+//! * In a **flat** flow, the settings of the transport are keys of the flow, and `transport` is the
+//!   name of the protocol. It defaults to TCP.
+//! * `flow` may be omitted if there is an `application`. `flow` and `duration` may be omitted if
+//!   there is an `interface`.
 //!
 //! Keys and values keep their origins, and [`Shown`] records how they were written, so that
 //! messages refer to the original text.
@@ -39,8 +40,8 @@ pub(super) fn write_out(document: &mut Node) {
     names(document, schema::scenario());
 }
 
-/// Adds an empty list of flows to a scenario with applications or interfaces, which are at
-/// `beside`.
+/// Adds an empty list of flows to a scenario that has applications or interfaces. `beside` is the
+/// key of these.
 fn no_flows(document: &mut Node, beside: &str) {
     imply(document, beside, "flow", || Value::Array(Vec::new()));
 }
@@ -51,7 +52,7 @@ fn no_end(document: &mut Node) {
     imply(document, "interface", "duration", || Value::Text(format!("{}s", LONGEST_TIME.as_nanos() / 1_000_000_000)));
 }
 
-/// Adds the value of `key` that `beside` implies, unless the text has one.
+/// Adds a value for `key` if the document contains the key `beside` but not `key`.
 fn imply(document: &mut Node, beside: &str, key: &str, value: impl FnOnce() -> Value) {
     if let Value::Table(table) = &mut document.value
         && let Some(member) = table.get(beside)
@@ -63,8 +64,8 @@ fn imply(document: &mut Node, beside: &str, key: &str, value: impl FnOnce() -> V
     }
 }
 
-/// Returns the expansion of a path given to `--set`: a setting of a flow's transport is in the
-/// table of the transport.
+/// Returns the expansion of a path given to `--set`. A setting of a flow's transport is expanded to
+/// a key of the table `transport`.
 pub(super) fn full_path<'a>(path: &[&'a str]) -> Vec<&'a str> {
     let mut full = path.to_vec();
     if let ["flow", _, key, ..] = path
@@ -75,7 +76,8 @@ pub(super) fn full_path<'a>(path: &[&'a str]) -> Vec<&'a str> {
     full
 }
 
-/// Returns the key of `transport` that is set if `transport` itself is set to a name: the protocol.
+/// Returns the key of the table `transport` that a name sets: the protocol. Applies if `transport`
+/// itself is set to a name.
 pub(super) fn protocol_of(path: &[&str], transport: &Member, value: Option<&Value>) -> Option<&'static str> {
     let is_transport = matches!(path, ["flow", _, TRANSPORT]) && matches!(transport.node.value, Value::Table(_));
     let is_name = match value {
@@ -106,8 +108,8 @@ pub(super) fn check(document: &Node) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Returns a setting that the flow's protocol does not have but another protocol has, with the
-/// message about it. Ignores settings of the text if a `--set` has changed the protocol.
+/// Returns a setting that the flow's protocol lacks but another protocol has, with the message
+/// about it. Ignores settings of the text if a `--set` has changed the protocol.
 fn of_another_protocol(settings: &Table, is_flat: bool) -> Option<(&str, String)> {
     let protocol = settings.get(PROTOCOL)?;
     let kinds = transports();
@@ -153,7 +155,7 @@ fn gather(flow: &mut Node) {
             Value::Table(settings) if transport.shown == Shown::Nothing => {
                 settings.entry(PROTOCOL.to_owned()).or_insert_with(implied);
             }
-            // An explicit table, or an invalid value.
+            // The transport is an explicit table, or an invalid value.
             _ => return,
         },
     }
@@ -166,7 +168,7 @@ fn gather(flow: &mut Node) {
     }
 }
 
-/// Expands the names that replace tables in `node` and everything in it.
+/// Expands the names that replace tables in `node` and in all values in it.
 fn names(node: &mut Node, expected: Type<'static>) {
     let Some(kinds) = expected.kinds() else {
         match &mut node.value {

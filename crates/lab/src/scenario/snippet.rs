@@ -9,14 +9,14 @@ const WIDTH: usize = 100;
 pub(super) struct Spot<'a> {
     line: &'a str,
     line_number: usize,
-    /// Characters of the line before the range.
+    /// The number of characters of the line before the range.
     before: usize,
-    /// The number of characters of the range, at least one.
+    /// The number of characters of the range. It is at least one.
     length: usize,
 }
 
 impl<'a> Spot<'a> {
-    /// Creates the range of these octets, cut at the end of its first line.
+    /// Creates the range of these octets. The range ends at the end of its first line.
     pub(super) fn new(text: &'a str, span: Range<usize>) -> Self {
         let start = floor(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -36,7 +36,7 @@ impl<'a> Spot<'a> {
     }
 
     /// Returns the line with the range underlined, after a newline. Of a long line, only the
-    /// surroundings of the range are shown.
+    /// characters around the range are shown.
     pub(super) fn snippet(&self) -> String {
         let skipped = if self.before + self.length < WIDTH { 0 } else { self.before.saturating_sub(WIDTH / 4) };
         let visible = |character: char| if character.is_control() { ' ' } else { character };

@@ -1,8 +1,8 @@
-//! The types of the language, as documents are checked against them.
+//! The types of the language. Documents are checked against them.
 //!
-//! They are the JSON Schema with a definition for each type, to which its uses refer. Each process
-//! that loads a scenario generates it once. Generating it takes a sixth of the time of the schema
-//! for editors, which repeats a type at each use.
+//! The types are represented by a JSON Schema with a definition for each type. Uses of a type refer
+//! to its definition. Each process that loads a scenario generates this schema once. Generating it
+//! takes a sixth of the time of the schema for editors, which repeats a type at each use.
 
 use super::document::{Table, Value};
 use serde_json::{Map, Value as Json};
@@ -13,7 +13,7 @@ pub(super) const SHORTHAND: &str = "x-acklab-shorthand";
 /// The schema keyword for the aliases of a variant's name.
 pub(super) const ALIASES: &str = "x-acklab-aliases";
 
-/// A type: the keywords of a schema, and those of the definition to which it refers.
+/// A type: the keywords of a schema, and the keywords of the definition to which it refers.
 #[derive(Clone, Copy)]
 pub(super) struct Type<'a> {
     schema: &'a Json,
@@ -72,7 +72,7 @@ impl<'a> Type<'a> {
         self.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str)
     }
 
-    /// Returns `true` if a table may have keys that are not in the schema.
+    /// Returns `true` if a table may have keys that the schema does not list.
     pub(super) fn is_open(self) -> bool {
         self.get("additionalProperties") != Some(&Json::Bool(false))
     }
@@ -82,7 +82,7 @@ impl<'a> Type<'a> {
         Some(self.get("oneOf")?.as_array()?.iter().map(|schema| self.part(schema)).collect())
     }
 
-    /// Returns the key whose value is fixed in this variant: the tag.
+    /// Returns the key with a fixed value in this variant: the tag.
     pub(super) fn tag(self) -> Option<&'a str> {
         self.properties()?.iter().find(|(_, schema)| schema.get("const").is_some()).map(|(key, _)| key.as_str())
     }
@@ -94,8 +94,9 @@ impl<'a> Type<'a> {
         name.into_iter().chain(aliases.filter_map(Json::as_str))
     }
 
-    /// Returns `true` if the name of this variant may be written instead of its table: if it
-    /// requires no other key, or, in a flat flow, if its other keys may be given beside the name.
+    /// Returns `true` if the name of this variant may replace its table. This is permitted if the
+    /// variant requires no other key. In a flat flow, it is also permitted if the other keys may be
+    /// keys of the flow.
     pub(super) fn stands_alone(self, tag: &str, shorthand: &Json) -> bool {
         if shorthand == "flat" { !self.is_open() } else { self.required().all(|key| key == tag) }
     }
@@ -108,8 +109,8 @@ pub(super) fn kind_of<'a>(table: &Table, kinds: &[Type<'a>]) -> Option<Type<'a>>
     kinds.iter().copied().find(|kind| kind.names(tag).any(|known| known == name))
 }
 
-/// Returns the name of a variant with exactly one required key besides the tag, and that key: `{
-/// name = value }` is a shorthand for both.
+/// Returns the name of a variant with exactly one required key besides the tag, and that key.
+/// `{ name = value }` is a shorthand for the two.
 pub(super) fn pair_of<'a>(kind: Type<'a>, tag: &str) -> Option<(&'a str, &'a str)> {
     let name = kind.names(tag).next()?;
     match kind.required().filter(|key| *key != tag).collect::<Vec<_>>()[..] {
@@ -124,7 +125,7 @@ mod tests {
     use super::*;
     use schemars::generate::SchemaSettings;
 
-    /// Returns a part of the schema of `whole` without references in it.
+    /// Returns a part of the schema of `whole`, with all references replaced by their definitions.
     fn written_out(whole: Type<'_>, schema: &Json) -> Json {
         match schema {
             Json::Array(items) => items.iter().map(|item| written_out(whole, item)).collect(),
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    /// No keyword is lost or added when a type refers to another.
+    /// When a type refers to another, no keyword is lost or added.
     #[test]
     fn a_reference_stands_for_what_it_refers_to() {
         let mut with_references = generate(SchemaSettings::draft2020_12());

@@ -1,4 +1,4 @@
-//! Rules that the schema cannot express: values that are impossible, alone or in combination.
+//! Rules that the schema cannot express: impossible values and impossible combinations of values.
 
 mod applications;
 mod flows;
@@ -46,7 +46,7 @@ pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {
     captures(scenario)
 }
 
-/// Checks that `strategies` have all custom strategies of the scenario.
+/// Checks that `strategies` contains all custom strategies of the scenario.
 pub(super) fn strategies(scenario: &Scenario, strategies: &Strategies) -> Result<(), Problem> {
     for (index, flow) in scenario.flow.iter().enumerate() {
         for (key, name) in flow.transport.custom_names() {
@@ -111,8 +111,8 @@ fn captures(scenario: &Scenario) -> Result<(), Problem> {
     for (index, capture) in scenario.capture.iter().enumerate() {
         let at = |key: &str| format!("capture.{index}.{key}");
         let point = capture.point.as_str();
-        // The suffix `.out` is only for links, because at a node the packets of its endpoints are
-        // captured in both directions.
+        // The suffix `.out` is only for links. At a node, the packets of its endpoints are captured
+        // in both directions.
         let base = point.strip_suffix(".out").filter(|base| !nodes.iter().any(|node| node == base)).unwrap_or(point);
         if !points.iter().any(|known| known == base) {
             let hint = suggestion(base, points.iter().map(String::as_str));
@@ -130,8 +130,8 @@ fn captures(scenario: &Scenario) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Checks that `file` is inside the folder of the run.
-/// The names of files beside the tables of a run, a sweep or a study.
+/// Checks that `file` is inside the folder of the run. These names are reserved for other files in
+/// the folder of a run, a sweep or a study.
 const RESERVED: [&str; 6] =
     ["checksums.json", "claims.json", "report.html", "report.json", "scenario.json", "sweep.json"];
 

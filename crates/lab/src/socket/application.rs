@@ -13,7 +13,7 @@ use acklab_base::{CounterValue, Endpoint, Instant};
 pub(crate) enum Application {
     /// The application writes.
     Writer(Writer),
-    /// The application reads at a limited rate or plays a video, and may write as well.
+    /// The application reads at a limited rate or plays a video. It may write, too.
     Reader(Box<(Reader, Option<Writer>)>),
     /// The application requests a page.
     Browser(Box<Browser>),
@@ -33,7 +33,7 @@ impl Application {
         }
     }
 
-    /// Runs an application that few flows have.
+    /// Runs a rare kind of application.
     #[inline(never)]
     fn run_rare(&mut self, now: Instant, endpoint: &mut impl Endpoint) {
         match self {
@@ -53,7 +53,7 @@ impl Application {
         }
     }
 
-    /// Returns the deadline of an application that few flows have.
+    /// Returns the deadline of a rare kind of application.
     #[inline(never)]
     fn rare_deadline(&self) -> Option<Instant> {
         match self {
@@ -67,7 +67,7 @@ impl Application {
         }
     }
 
-    /// Returns the objects of the page that it requests.
+    /// Returns the objects of the page that the application requests.
     pub(super) fn objects(&self) -> &[Object] {
         match self {
             Self::Browser(browser) => browser.objects(),
@@ -85,7 +85,7 @@ impl Application {
     }
 }
 
-/// Runs a reader, and its writer if it has one.
+/// Runs a reader, and the writer if present.
 fn read((reader, writer): &mut (Reader, Option<Writer>), now: Instant, endpoint: &mut impl Endpoint) {
     reader.run(now, endpoint.port());
     if let Some(writer) = writer {

@@ -1,5 +1,5 @@
-//! The bytes that an application writes. Each is a function of its offset, so arriving bytes can be
-//! checked without a copy of the sent ones.
+//! The bytes that an application writes. Each byte is a function of its offset, so arriving bytes
+//! can be checked without a copy of the sent bytes.
 
 use acklab_base::random::Seed;
 use std::ops::Range;
@@ -12,12 +12,12 @@ const WORD: u64 = 8;
 pub(crate) struct Pattern(u64);
 
 impl Pattern {
-    /// Returns the pattern of end `end` of the flow called `flow`.
+    /// Returns the pattern of end `end` of flow `flow`.
     pub(crate) fn new(seed: Seed, flow: &str, end: usize) -> Self {
         Self(u64::from_le_bytes(seed.stream(&format!("flow/{flow}/octets/{end}")).octets()))
     }
 
-    /// Appends the octets of `range` of the stream with this id to `to`.
+    /// Appends the octets of `range` of stream `stream` to `to`.
     pub(crate) fn append(self, stream: u32, range: Range<u64>, to: &mut Vec<u8>) {
         let mut offset = range.start;
         while offset < range.end {
@@ -29,7 +29,7 @@ impl Pattern {
         }
     }
 
-    /// Returns `true` if `octets` are the bytes of the stream with this id from `start` on.
+    /// Returns `true` if `octets` are the bytes of stream `stream` from offset `start`.
     pub(crate) fn is(self, stream: u32, start: u64, octets: &[u8]) -> bool {
         let words = start / WORD..;
         let mut rest = octets;
@@ -49,7 +49,7 @@ impl Pattern {
         true
     }
 
-    /// Returns a word from the output function of SplitMix64 (Steele, Lea and Flood, "Fast
+    /// Returns a word of the pattern: the output of SplitMix64 (Steele, Lea and Flood, "Fast
     /// splittable pseudorandom number generators", OOPSLA 2014, fig. 16).
     fn word(self, stream: u32, number: u64) -> [u8; WORD as usize] {
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

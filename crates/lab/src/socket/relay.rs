@@ -17,16 +17,16 @@ pub(crate) trait Relay: Send {
     /// Accepts a packet of either connection.
     fn accept(&mut self, now: Instant, packet: Packet, pool: &mut Pool);
 
-    /// Handles the expiry of an end's deadline.
+    /// Handles the expiry of the deadline of either end.
     fn wake(&mut self, now: Instant);
 
-    /// Returns the next departure of either end.
+    /// Returns the next packet that either end sends.
     fn depart(&mut self, now: Instant, pool: &mut Pool) -> Departure<Packet>;
 
-    /// Begins the window of measurement.
+    /// Begins the measurement window.
     fn open(&mut self, now: Instant);
 
-    /// Ends the window of measurement.
+    /// Ends the measurement window.
     fn close(&mut self, until: Instant) -> Relayed;
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct Spliced<R, S> {
     handshake: Handshake,
     arriving: Bound<R>,
     leaving: Bound<S>,
-    /// The key of the data that arrive.
+    /// The flow key of the packets with data that arrive at the proxy.
     arriving_key: FlowKey,
-    /// The SYN that waits for the connection behind the proxy.
+    /// The SYN that is unanswered until the connection behind the proxy is open.
     syn: Option<Packet>,
-    /// `true` if the end of the stream has been passed on.
+    /// `true` if the proxy has forwarded the end of the stream.
     is_closed: bool,
     probes: [Probes; 2],
     before: [Snapshot; 2],
@@ -54,8 +54,8 @@ where
     R::Datagram: Pdu + Clone,
     S::Datagram: Pdu + Clone,
 {
-    /// Creates a proxy between `arriving` and `leaving`, whose packets have these routes. `probe`
-    /// is a probe before the start.
+    /// Creates a proxy between `arriving` and `leaving`. Their packets have these routes. `probe`
+    /// is a probe that has not started.
     pub(crate) fn new(
         handshake: Handshake,
         (arriving, leaving): (R, S),
@@ -91,8 +91,8 @@ where
         matches!(self.leaving.endpoint.port(), Port::Stream(port) if port.is_open())
     }
 
-    /// Opens the connection behind the proxy when the one before it opens. Then passes on the
-    /// available data, and after them the end of the stream.
+    /// Opens the connection behind the proxy when the connection before it opens. Then forwards the
+    /// available data, and finally the end of the stream.
     fn transfer(&mut self, now: Instant) {
         if let (Port::Stream(from), Port::Stream(to)) = (self.arriving.endpoint.port(), self.leaving.endpoint.port()) {
             if from.is_open() || self.syn.is_some() {
@@ -118,7 +118,7 @@ where
         let held = self.arriving.endpoint.vitals().received - behind.acknowledged;
         self.held.set(now, held as f64);
         self.most_held = self.most_held.max(held);
-        // To the proxy, bytes count as delivered when they are acknowledged behind it.
+        // For the proxy, bytes are delivered when the receiver behind it has acknowledged them.
         let [_, Probes { forward: probe, .. }] = &mut self.probes;
         probe.data_written(now, &behind);
         probe.data_read(now, &Vitals { read: Some(behind.acknowledged), ..behind });
@@ -141,7 +141,7 @@ where
                 self.arriving.accept(now, syn, pool, &mut self.probes[0]);
             }
         } else if self.handshake == Handshake::EndToEnd && !self.is_open_before() && !self.is_open_behind() {
-            // Before its SYN is answered, the peer sends only SYNs.
+            // Until its SYN is answered, the peer sends only SYNs.
             self.syn = Some(packet);
         } else {
             self.arriving.accept(now, packet, pool, &mut self.probes[0]);
@@ -159,7 +159,7 @@ where
     fn depart(&mut self, now: Instant, pool: &mut Pool) -> Departure<Packet> {
         let [before, behind] = &mut self.probes;
         let deadline = match self.arriving.depart(now, pool, before) {
-            // The other end may have packets as well.
+            // The other end may also have packets to send.
             Departure::One(packet) | Departure::Last(packet, _) => return Departure::One(packet),
             Departure::None(deadline) => deadline,
         };

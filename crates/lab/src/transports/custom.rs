@@ -16,13 +16,13 @@ use serde_json::{Map, Value};
 
 /// A custom transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-// Its keys are beside the tag of `Transport`, in one list of the schema.
+// The settings are at the same level as the tag of `Transport`, in one list of the schema.
 #[schemars(inline)]
 pub struct Custom {
-    /// Its name in the run.
+    /// The name of the transport in the run.
     #[schemars(length(max = 32), example = &"stop-and-wait")]
     pub name: Name,
-    /// Its settings.
+    /// The settings of the transport.
     #[serde(flatten)]
     pub settings: Map<String, Value>,
 }
@@ -41,8 +41,8 @@ pub struct TransportStart<'a> {
 
 impl Protocol for Custom {
     const NAME: &'static str = "custom";
-    /// Only the transport itself knows its abilities. The lab assumes that it may keep order, and
-    /// no other ability.
+    /// The abilities of a custom transport are unknown. The lab assumes that it may keep order and
+    /// has no other ability.
     const ABILITIES: Abilities = Abilities { keeps_order: true, ..Abilities::NONE };
 
     fn name(&self) -> &str {

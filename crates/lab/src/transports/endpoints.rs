@@ -17,7 +17,7 @@ pub struct Endpoints {
     protocol: u8,
     payload: u64,
     header: u64,
-    /// The labels of the forward and of the reverse direction.
+    /// The labels of the forward direction and of the reverse direction.
     labels: [TransportLabels; 2],
     bind: Box<Bind>,
 }
@@ -32,7 +32,8 @@ pub(super) fn of_both(labels: TransportLabels) -> [TransportLabels; 2] {
 
 impl Endpoints {
     /// Creates a sender and a receiver whose packets have this IP protocol number. In a full-sized
-    /// packet, `payload` is the size of the payload and `header` that of all headers, IP included.
+    /// packet, `payload` is the size of the payload, and `header` is the size of all headers,
+    /// including IP.
     pub fn new<S, R>(protocol: u8, sender: S, receiver: R, payload: Bytes, header: Bytes) -> Self
     where
         S: Endpoint + Send + 'static,
@@ -42,7 +43,7 @@ impl Endpoints {
         Self::of(protocol, [Role::Sender, Role::Receiver], sender, receiver, payload, header)
     }
 
-    /// Returns the same endpoints in these roles.
+    /// Creates the same endpoints with these roles.
     pub(super) fn of<S, R>(
         protocol: u8,
         roles: [Role; 2],
@@ -107,7 +108,8 @@ impl Endpoints {
         (self.bind)([at_sender, at_receiver], routes, pool)
     }
 
-    /// Returns the same with the labels of the forward and of the reverse direction.
+    /// Returns the same endpoints with these labels of the forward direction and of the reverse
+    /// direction.
     pub(super) fn with_labels(mut self, labels: [TransportLabels; 2]) -> Self {
         self.labels = labels;
         self
@@ -130,8 +132,8 @@ pub(crate) fn writer(flow: &Flow, seed: Seed) -> Writer {
     Writer::new(flow.traffic, start, stop, chance(flow, seed))
 }
 
-/// Returns the application at the receiver of a flow. Returns `None` if it reads all data on
-/// arrival.
+/// Returns the application at the receiver of a flow. Returns `None` if the receiver reads all data
+/// on arrival.
 pub(crate) fn reader(flow: &Flow, seed: Seed) -> Option<Reader> {
     let play = |reading| match (reading, flow.traffic) {
         (Reading::Playback { buffer, after_stall }, Traffic::Video(video)) => {

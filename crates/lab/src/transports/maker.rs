@@ -17,7 +17,7 @@ use acklab_wire::pdu::Pdu;
 /// IP protocol number of UDP (RFC 768).
 pub(super) const UDP: u8 = 17;
 
-/// The parameters of a flow's endpoints besides the settings of their transport.
+/// The parameters of a flow's endpoints other than the settings of their transport.
 #[derive(Clone, Copy)]
 pub(crate) struct Maker<'a> {
     pub(crate) flow: &'a Flow,
@@ -27,7 +27,7 @@ pub(crate) struct Maker<'a> {
 
 /// One end of a connection that carries data in both directions.
 pub(super) struct End<'a> {
-    /// 0 at `from`, 1 at `to`.
+    /// The index of the end: 0 at `from`, 1 at `to`.
     pub(super) index: usize,
     /// The name of the direction in which this end sends data. The end uses the congestion
     /// controller of this direction.
@@ -49,12 +49,12 @@ impl End<'_> {
 }
 
 impl Maker<'_> {
-    /// Returns the ends at `from` and at `to`, which `end` creates. Both can write, even if the
-    /// application at `to` does not.
+    /// Creates the ends at `from` and at `to` with `end`. Both ends can write, even if the
+    /// application at `to` does not write.
     pub(super) fn ends<E>(&self, end: impl Fn(End<'_>) -> Result<E, Error>) -> Result<[E; 2], Error> {
         let (forward, back) = (&self.flow.name, &back_name(&self.flow.name));
-        // The end at `from` opens the connection, except for a page, which the end at `to`
-        // requests.
+        // The end at `from` opens the connection. For a page, the end at `to` opens it, because it
+        // sends the request.
         let has_page = self.flow.page.is_some();
         let reading = if has_page { Reading::OnDemand } else { Reading::AtOnce };
         let at_from = End { index: 0, sends: forward, receives: back, opens: !has_page, reading };
@@ -62,13 +62,13 @@ impl Maker<'_> {
         Ok([end(at_from)?, end(at_to)?])
     }
 
-    /// Returns how the application at `to` reads. Both applications of a page read by themselves.
+    /// Returns how the application at `to` reads. For a page, both applications read on their own.
     pub(super) fn reading(&self) -> Reading {
         if self.flow.reading.is_at_once() && self.flow.page.is_none() { Reading::AtOnce } else { Reading::OnDemand }
     }
 
-    /// Returns the endpoints whose packets are UDP datagrams. The second endpoint need not write.
-    /// `payload` and `headers` are those of a full-sized packet, in octets.
+    /// Returns endpoints that send UDP datagrams. The second endpoint may have nothing to write.
+    /// `payload` and `headers` are the sizes in a full-sized packet, in octets.
     pub(super) fn over_udp<C>(&self, [at_from, at_to]: [C; 2], payload: u64, headers: u64) -> Endpoints
     where
         C: Endpoint + Send + 'static,
@@ -95,7 +95,7 @@ impl Maker<'_> {
         made.ok_or_else(|| self.missing(CustomKey::Policy, ack.name(), &self.strategies.policy_names()))
     }
 
-    /// Returns the rule of requesting ACKs, if this configuration names a custom one.
+    /// Returns the rule of requesting ACKs, if this configuration names a custom rule.
     pub(super) fn ask(
         &self,
         ask: ask::AskConfig,
@@ -106,7 +106,8 @@ impl Maker<'_> {
             .ok_or_else(|| self.missing(CustomKey::Ask, ask.name(), &self.strategies.ask_names()))
     }
 
-    /// Returns the error that `name` is none of the strategies of the run, which are `known`.
+    /// Returns the error that the run has no strategy `name`. `known` are the names of its
+    /// strategies.
     pub(super) fn missing(&self, key: CustomKey, name: &str, known: &[&str]) -> Error {
         Error::NoStrategy {
             flow: self.flow.name.clone(),

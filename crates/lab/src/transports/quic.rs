@@ -11,7 +11,7 @@ use acklab_transport::fault::Fault;
 use acklab_transport::quic::{Connection, Settings};
 use acklab_wire::IpVersion;
 
-/// Returns the strategies of one end that are not built in.
+/// Returns the strategies in the settings of one end that are not built in.
 fn custom_names(settings: &Settings) -> impl Iterator<Item = (CustomKey, Name)> {
     CustomKey::among(settings.ack, settings.congestion).into_iter().chain(CustomKey::of_ask(settings.ask))
 }

@@ -79,20 +79,20 @@ impl Protocol for Settings {
 }
 
 impl Maker<'_> {
-    /// Returns the congestion controller of a connection with this configuration. `name` is that of
-    /// the direction or connection whose data it controls.
+    /// Returns the congestion controller of a connection with this configuration. `name` is the
+    /// name of the direction or connection whose data the controller controls.
     fn controller_of(&self, config: &TcpConfig, name: &str) -> Result<Controller, Error> {
         self.controller(&config.congestion, &config.controller_start(self.seed, name))
     }
 
-    /// Returns the ACK policy of a connection with this configuration. `name` is that of the
-    /// direction or connection whose data it acknowledges.
+    /// Returns the ACK policy of a connection with this configuration. `name` is the name of the
+    /// direction or connection whose data the policy acknowledges.
     fn policy_of(&self, config: &TcpConfig, name: &str) -> Result<Policy, Error> {
         self.policy(config.ack, &config.policy_start(self.seed, name))
     }
 
     /// Returns the congestion controller and the ACK policy of a connection with this
-    /// configuration, under the names of the flow.
+    /// configuration. Their names are derived from the flow.
     pub(crate) fn strategies_of(&self, config: &TcpConfig) -> Result<(Controller, Policy), Error> {
         let name = &self.flow.name;
         Ok((self.controller_of(config, name)?, self.policy_of(config, name)?))
@@ -106,14 +106,14 @@ pub(crate) struct RelayPlan<'a> {
     pub(crate) settings: [&'a Settings; 2],
     /// The routes of the packets of both ends.
     pub(crate) routes: [Route; 2],
-    /// The key of the data that arrive.
+    /// The flow key of the packets with data that arrive at the proxy.
     pub(crate) arriving_key: FlowKey,
     /// The name of the random streams of both ends.
     pub(crate) name: String,
 }
 
-/// Returns the ends at a proxy, of the maker's flow. `probe` is a probe of that flow before the
-/// start.
+/// Returns the ends at a proxy of the maker's flow. `probe` is a probe of that flow that has not
+/// started.
 pub(crate) fn relay(
     plan: RelayPlan<'_>,
     maker: &Maker<'_>,

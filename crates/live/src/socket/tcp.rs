@@ -10,7 +10,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The options of a socket. The kernel's defaults hold where there is no value.
+/// The options of a socket. For missing values, the kernel uses its defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// The congestion control algorithm, by its name in the kernel.
@@ -67,7 +67,7 @@ impl Tcp {
         super::set_traffic_class(&self.socket, tos)
     }
 
-    /// Switches Nagle's algorithm off (`TCP_NODELAY`): small segments leave without waiting for
+    /// Switches Nagle's algorithm off (`TCP_NODELAY`): small segments are sent without waiting for
     /// acknowledgments.
     ///
     /// # Errors

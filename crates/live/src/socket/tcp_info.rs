@@ -32,15 +32,15 @@ macro_rules! fields {
 }
 
 fields! {
-    /// The largest payload of a segment that it sends, in octets.
+    /// The maximum payload of a segment that this end sends, in octets.
     snd_mss at 16,
     /// Segments sent, but not acknowledged cumulatively.
     unacked at 24,
-    /// Of these, those reported by SACK.
+    /// The number of these segments that were reported by SACK.
     sacked at 28,
-    /// Of these, those that count as lost.
+    /// The number of these segments that are considered lost.
     lost at 32,
-    /// Of these, those retransmitted.
+    /// The number of these segments that were retransmitted.
     retrans at 36,
     /// Smoothed round-trip time in microseconds.
     rtt_us at 68,

@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The version of ring frames (`TPACKET_V2`), with which the kernel delivers each frame at once.
-/// Version 3 delivers blocks of frames, and a block that is not full only after a millisecond or
-/// more.
+/// The version of ring frames (`TPACKET_V2`). With this version, the kernel delivers each frame
+/// immediately. Version 3 delivers blocks of frames, and an incomplete block only after a
+/// millisecond or more.
 const VERSION: libc::c_int = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
 /// The owner of a frame: the kernel, or the process.
 const STATUS_KERNEL: u32 = 0;

@@ -1,18 +1,18 @@
 //! Captures of a cell's air, as an ideal monitor would record it. They contain every frame in the
 //! order of its start, including collided ones.
 //!
-//! Each frame follows a radiotap header. The time of a record is the start of the PPDU; the
-//! radiotap timestamp is its end, without the signal extension; TSFT is the microsecond in which
-//! the PSDU began (Wireshark interprets it as the end, unless the preference
-//! `wlan_radio.tsf_at_end` is off). The frames of an A-MPDU share these times and the reference
+//! Each frame has a radiotap header. The time of a record is the start of the PPDU. The radiotap
+//! timestamp is the end of the PPDU, without the signal extension. TSFT is the microsecond in which
+//! the PSDU began. (Wireshark interprets TSFT as the end, unless the preference
+//! `wlan_radio.tsf_at_end` is off.) The frames of an A-MPDU share these times and the reference
 //! number.
 //!
-//! Signal and noise are those at the receiver of a frame. They are present if the channel model of
-//! the cell has them.
+//! Signal and noise are the values at the receiver of a frame. They are present if the channel
+//! model of the cell defines them.
 //!
 //! A frame that its receiver could not decode has the bad-FCS flag and an FCS in which every bit is
-//! inverted; its other octets are the sent ones. [`Extent::Headers`] omits the octets after the
-//! last TCP header of a frame, and the FCS of a truncated frame.
+//! inverted; its other octets are unchanged. [`Extent::Headers`] omits the octets after the last
+//! TCP header of a frame, and the FCS of a truncated frame.
 
 mod mode;
 
@@ -67,7 +67,8 @@ pub struct AirCapture {
     beacons: u16,
     /// The next identification of each flow.
     identification: BTreeMap<FlowKey, u16>,
-    /// The identifications of the packets in a frame, which a retransmission of the frame repeats.
+    /// The IP identifications of the packets in a frame. A retransmission of the frame has the same
+    /// identifications.
     identified: BTreeMap<Exchange, Vec<u16>>,
     packet: Vec<u8>,
     subframe: Vec<u8>,
@@ -204,8 +205,8 @@ impl AirCapture {
                 msdu::append(msdu::ether_type(&self.packet), &self.packet, &mut self.body);
             }
         }
-        // The access point is a router, so it is the source or the destination of each frame and
-        // never relays one.
+        // The access point is a router. It is therefore the source or the destination of each frame
+        // and never relays a frame.
         let distribution_system = if ppdu.from as u32 == self.access_point {
             DistributionSystem::From
         } else if ppdu.to.is_some_and(|to| to as u32 == self.access_point) {

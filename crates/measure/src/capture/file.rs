@@ -48,14 +48,14 @@ pub(super) struct CaptureFile {
     path: PathBuf,
     /// The lines of TLS secrets in the file.
     secrets: BTreeSet<String>,
-    /// The secrets of the last packet that had some.
+    /// The secrets of the last packet that had secrets.
     last_secrets: Option<Arc<str>>,
 }
 
 impl CaptureFile {
     pub(super) fn create(path: &Path, title: Option<&str>, interface: &Interface<'_>) -> Result<Self, Error> {
         let error = |source| Error::Create { path: path.to_owned(), source };
-        // A link might lead to any file of the user.
+        // A symbolic link could point to any file of the user.
         if path.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
             return Err(error(io::Error::other("found a symbolic link, expected no file or a regular one")));
         }
@@ -69,7 +69,7 @@ impl CaptureFile {
         })
     }
 
-    /// Writes the TLS secrets of the next packet, unless they are in the file already. A reader
+    /// Writes the TLS secrets of the next packet, unless the file already contains them. A reader
     /// needs them before the packet.
     pub(super) fn reveal(&mut self, secrets: &Arc<str>) -> Result<(), Error> {
         if self.last_secrets.as_ref().is_some_and(|last| Arc::ptr_eq(last, secrets)) {

@@ -7,8 +7,8 @@ use acklab_base::{Duration, Instant};
 ///
 /// The gap is half the transmission time of a full-sized segment on the slowest link of the forward
 /// path. A receiver that acknowledges segments when they leave this link cannot send its ACKs
-/// closer together. So ACKs that arrive closer together were compressed on the return path (Mogul,
-/// "Observing TCP dynamics in real networks", SIGCOMM 1992, §3.2).
+/// closer together. ACKs that arrive closer together were therefore compressed on the return path
+/// (Mogul, "Observing TCP dynamics in real networks", SIGCOMM 1992, §3.2).
 #[derive(Clone, Debug)]
 pub(crate) struct Bursts {
     gap: Duration,

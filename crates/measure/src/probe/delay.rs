@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 /// order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ApplicationDelay {
-    /// The writes whose data are not yet delivered: the offset of their end, and their time.
+    /// The writes whose data are not delivered yet. Each has the offset of its end, and its time.
     writes: VecDeque<(u64, Instant)>,
     written: u64,
     delivered: u64,
     /// The delay of the last delivered octet, in nanoseconds.
     latest: OverTime,
-    /// `true` if deliveries are not measured, or if packets carry the time at which their data were
-    /// written. Writes are then not stored, because nothing would remove them.
+    /// `true` if deliveries are not measured, or if packets contain the time at which their data
+    /// were written. Writes are then not stored, because stored writes would never be removed.
     is_unknown: bool,
 }
 
@@ -33,8 +33,8 @@ impl ApplicationDelay {
         }
     }
 
-    /// Records that the data before `upto` are delivered. Many of them may have been delivered
-    /// before.
+    /// Records that the data before `upto` are delivered. Part of them may have been delivered
+    /// earlier.
     #[inline]
     pub(crate) fn delivered(&mut self, now: Instant, upto: u64) {
         if upto <= self.delivered {
@@ -51,8 +51,8 @@ impl ApplicationDelay {
         }
     }
 
-    /// Records that data written `nanos` ago are read now. Packets of such data carry the time of
-    /// the write, so writes are not stored: nothing would remove them.
+    /// Records that data written `nanos` ago are read now. Packets of such data contain the time of
+    /// the write. Writes are therefore not stored, because stored writes would never be removed.
     #[inline]
     pub(super) fn read(&mut self, now: Instant, nanos: f64) {
         if !self.is_unknown {
@@ -91,7 +91,8 @@ mod tests {
         assert!((delay.mean_ms().unwrap() - (5.0 + 15.0) / 2.0).abs() < 1e-9);
     }
 
-    /// An end that sends is woken when it writes, and then reports the data that it had read.
+    /// An end that also sends is woken when it writes. It then reports again the data that it has
+    /// already read.
     #[test]
     fn an_octet_is_delivered_once() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
@@ -103,7 +104,7 @@ mod tests {
         assert!((delay.mean_ms().unwrap() - 10.0).abs() < 1e-9);
     }
 
-    /// In a run of 1,000 s with such data, stored writes once took 240 MB.
+    /// In a run of 1,000 s with such data, stored writes took 240 MB in an earlier version.
     #[test]
     fn writes_of_data_that_are_read_on_arrival_are_not_kept() {
         let mut delay = ApplicationDelay::default();
@@ -116,7 +117,7 @@ mod tests {
         assert!((delay.mean_ms().unwrap() - 0.5).abs() < 1e-9);
     }
 
-    /// Nothing removes such writes, and a connection may last for days.
+    /// Such writes are never removed, and a connection may last for days.
     #[test]
     fn writes_whose_deliveries_are_not_seen_are_not_kept() {
         let mut delay = ApplicationDelay::unknown();

@@ -5,15 +5,15 @@ use acklab_base::{Duration, Instant, LimitingFactor};
 /// The time of each limiting factor.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
-    /// The present factor, and the time from which it is not yet counted. `None` before the
+    /// The present factor, and the time up to which its duration has been added. `None` before the
     /// sender's first report.
     present: Option<(LimitingFactor, Instant)>,
     times: [Duration; LimitingFactor::ALL.len()],
 }
 
 impl Limits {
-    /// Records that `factor` limits the sender from now on. `None` is a cause that the sender does
-    /// not report. The sender reports after each packet, and the factor rarely changes.
+    /// Records that `factor` limits the sender from now on. It is `None` if the sender does not
+    /// report the cause. The sender reports after each packet, and the factor rarely changes.
     #[inline]
     pub(super) fn set(&mut self, now: Instant, factor: Option<LimitingFactor>) {
         if self.present.map(|(present, _)| present) != factor {
@@ -29,18 +29,18 @@ impl Limits {
         self.present = factor.map(|factor| (factor, now));
     }
 
-    /// Ends the count. Later time does not count.
+    /// Ends the measurement. Later time is ignored.
     pub(super) fn finish(&mut self, now: Instant) {
         self.set(now, None);
     }
 
-    /// Returns the same factors, with the times counted from `now` on.
+    /// Returns the same factors, with times measured from `now`.
     pub(super) fn reopened(&self, now: Instant) -> Self {
         Self { present: self.present.map(|(factor, _)| (factor, now)), ..Self::default() }
     }
 
-    /// Returns each factor's share of the time with a reported factor, in the order of
-    /// [`LimitingFactor::ALL`]. `None` if no factor was reported.
+    /// Returns each factor's share of the time for which a factor was reported, in the order of
+    /// [`LimitingFactor::ALL`]. Returns `None` if no factor was reported.
     pub(crate) fn shares(&self) -> Option<[f64; LimitingFactor::ALL.len()]> {
         let total: u64 = self.times.iter().map(|time| time.as_nanos()).sum();
         (total > 0).then(|| self.times.map(|time| time.as_nanos() as f64 / total as f64))

@@ -1,6 +1,6 @@
 //! Throughput in bins of time, and the metrics that CCperf derives from it.
 //!
-//! A bin without arrivals does not count for the utilities, because its utility would be minus
+//! The utilities ignore bins without arrivals, because the utility of such a bin would be minus
 //! infinity.
 
 use crate::statistics::{Mean, Moments};
@@ -65,8 +65,8 @@ impl Throughput {
         }
     }
 
-    /// Ends all bins that are over at `now`. Runs of empty bins are added at once unless each bin
-    /// is recorded. With many flows, most of them are idle for many bins.
+    /// Ends all bins that have passed at `now`. If bins are not recorded, consecutive empty bins
+    /// are added in one step. With many flows, most flows are idle for many bins.
     #[inline]
     fn end_bins(&mut self, now: Instant, record: &mut Option<Vec<(Instant, f64)>>) {
         while now >= self.begins + self.bin {

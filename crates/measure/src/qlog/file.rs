@@ -21,7 +21,7 @@ pub(super) struct LogFile {
     /// The open file, after the first event.
     writer: Option<BufWriter<File>>,
     pub(super) schema: Schema,
-    /// The first failure. After it, nothing more is written.
+    /// The first failure. Afterwards, nothing is written.
     failed: Option<Error>,
 }
 

@@ -1,7 +1,7 @@
 //! Frames of QUIC and TACK in qlog.
 //!
-//! TACK frames that QUIC has as well get QUIC's names. Frames of TACK alone get separate names,
-//! which begin with `tack_`.
+//! Frames of TACK that also exist in QUIC get QUIC's names. All other frames of TACK get names that
+//! begin with `tack_`.
 
 use super::file::ms;
 use super::schema::Schema;
@@ -10,8 +10,8 @@ use acklab_wire::{quic, tack};
 use serde_json::{Value, json};
 use std::ops::Range;
 
-/// The exponent of ACK Delay fields. It holds unless an end announces another (RFC 9000, §18.2),
-/// which no endpoint does.
+/// The exponent of ACK Delay fields. An end may announce another exponent (RFC 9000, §18.2), but no
+/// endpoint does.
 const ACK_DELAY_EXPONENT: u32 = 3;
 
 /// Ranges of packet numbers, including both ends. A range of one number is written as this number.
@@ -122,7 +122,7 @@ fn reset(schema: Schema, stream: u64, code: u64, size: u64) -> Value {
     with_error(schema, json!({ "frame_type": "reset_stream", "stream_id": stream, "final_size": size }), code)
 }
 
-/// Adds an application error, whose names this crate does not know.
+/// Adds an application error. The names of these errors are unknown in this crate.
 fn with_error(schema: Schema, mut frame: Value, code: u64) -> Value {
     match schema {
         Schema::V03 => frame["error_code"] = code.into(),
@@ -151,8 +151,8 @@ fn offer(frame_type: &str, source: tack::ConnectionId, parameters: &tack::Parame
 /// Frames of TACK, and the state needed to expand their short packet numbers.
 #[derive(Debug, Default)]
 pub(super) struct Tack {
-    /// All numbers below have been acknowledged cumulatively, in the frames that this end has sent
-    /// and received.
+    /// The first number that has not been acknowledged cumulatively, in the frames that this end
+    /// has sent and received.
     cumulative: [u64; 2],
 }
 
@@ -231,9 +231,9 @@ impl Tack {
         }
     }
 
-    /// Returns a TACK as an ACK frame. Its ranges are the numbers that this TACK is the first to
-    /// acknowledge cumulatively, and the runs of its acked list. Fields of TACK alone are beside
-    /// them.
+    /// Returns a TACK as an ACK frame. The frame's ranges are the numbers that this TACK is the
+    /// first to acknowledge cumulatively, and the runs of its acked list. Fields that only TACK has
+    /// are added to the frame.
     fn ack(&mut self, tack: &tack::Tack, way: usize, largest: u64, counts: Option<tack::EcnCounts>) -> Value {
         let next = tack.next.near(largest);
         let before = self.cumulative[way].min(next);

@@ -5,7 +5,7 @@ use super::schema::Kind;
 use acklab_base::{Event, Instant, Rate, Vitals};
 use serde_json::{Map, Value, json};
 
-/// The values logged last, because events record changes.
+/// The values that were logged last. They are stored because events record only changes.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
     reported: Map<String, Value>,
@@ -13,9 +13,9 @@ pub(super) struct Recovery {
     min_rtt: Option<u64>,
     is_recovering: bool,
     state: Option<&'static str>,
-    /// The reason why the state will change next, if it is reported.
+    /// The reason of the next change of state, if it is reported.
     trigger: Option<&'static str>,
-    /// The largest datagram.
+    /// The maximum size of a datagram.
     datagram: Option<u64>,
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use std::str::FromStr;
 
-/// The schema of acklab's own events and frames, whose namespace is `acklab`.
+/// The schema of events and frames that only acklab defines. Their namespace is `acklab`.
 const OWN_EVENTS: &str = "urn:acklab:qlog:events:acklab";
 
 /// A version of qlog.
@@ -38,7 +38,7 @@ impl Schema {
     /// All versions.
     pub const ALL: [Self; 2] = [Self::V03, Self::Draft13];
 
-    /// Returns the name by which a user chooses the version.
+    /// Returns the name with which a user selects the version.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -160,7 +160,7 @@ pub struct TraceInfo<'a> {
     pub description: &'a str,
     /// The name of the transport.
     pub protocol: &'a str,
-    /// The node of the end.
+    /// The node at which this end is.
     pub node: &'a str,
     /// The end that writes the log.
     pub vantage_point: VantagePoint,
@@ -169,7 +169,7 @@ pub struct TraceInfo<'a> {
 }
 
 impl TraceInfo<'_> {
-    /// The names of the protocols. Events of QUIC require its name among them.
+    /// Returns the names of the protocols. Events of QUIC require that QUIC is one of them.
     fn protocol_types(&self) -> Vec<&str> {
         if self.protocol == "quic" { vec!["QUIC"] } else { vec!["QUIC", self.protocol] }
     }

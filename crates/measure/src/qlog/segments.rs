@@ -1,11 +1,11 @@
 //! TCP segments in the terms of QUIC, for logs.
 //!
-//! A segment has no packet number. Each end numbers the segments that it sends, and those that
-//! arrive, in their order from zero. A cumulative or selective acknowledgment becomes an ACK frame.
-//! The frame has the numbers of the segments that this acknowledgment is the first to cover. So the
-//! congestion graph of qvis shows when each transmission was acknowledged. Data become a STREAM
-//! frame of stream 0, the receive window a `MAX_DATA` frame, and a SYN a PING frame in an Initial
-//! packet. The fields of the header are beside the frames.
+//! A segment has no packet number. The log therefore numbers sent segments and arriving segments in
+//! their order from zero. A cumulative or selective acknowledgment becomes an ACK frame. The frame
+//! contains the numbers of the segments that this acknowledgment is the first to cover. The
+//! congestion graph of qvis thus shows when each transmission was acknowledged. Data become a
+//! STREAM frame of stream 0. The receive window becomes a `MAX_DATA` frame. A SYN becomes a PING
+//! frame in an Initial packet. The header's fields are logged in addition to the frames.
 
 use super::frames::acked_ranges;
 use super::schema::Schema;
@@ -14,21 +14,21 @@ use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// The segments of one direction, from the view of one end.
+/// The segments of one direction, as seen by one end.
 #[derive(Debug, Default)]
 struct Direction {
     /// The sequence number of the SYN.
     initial: Option<SeqNumber>,
     /// Left shift of the window field (RFC 7323, §2.2), from the SYN.
     window_shift: Option<u8>,
-    /// One more than the highest offset sent, in sequence space from the SYN on.
+    /// The highest sent offset plus one. Offsets are in sequence space, from the SYN.
     end: u64,
-    /// The offset behind the FIN.
+    /// The offset after the FIN.
     fin: Option<u64>,
     /// Offsets below this one are acknowledged cumulatively.
     acknowledged: u64,
     next_number: u64,
-    /// Segments that are not acknowledged: offsets and number.
+    /// Unacknowledged segments: offsets and number.
     open: VecDeque<(Range<u64>, u64)>,
 }
 
@@ -58,8 +58,8 @@ impl Direction {
         (number, offset)
     }
 
-    /// Returns the numbers of the segments that `segment`, one of the other direction, is the first
-    /// to acknowledge.
+    /// Returns the numbers of the segments that `segment` is the first to acknowledge. `segment`
+    /// belongs to the other direction.
     fn acknowledge(&mut self, segment: &Segment) -> Vec<Range<u64>> {
         let cumulative = self.offset(segment.ack);
         self.acknowledged = self.acknowledged.max(cumulative);
@@ -87,10 +87,10 @@ impl Direction {
     }
 }
 
-/// The segments of a connection, from the view of one end.
+/// The segments of a connection, as seen by one end.
 #[derive(Debug, Default)]
 pub(super) struct Segments {
-    /// The departing and the arriving direction.
+    /// The sending direction and the receiving direction.
     ways: [Direction; 2],
 }
 
@@ -129,21 +129,22 @@ impl Segments {
         (number, frames, header(segment))
     }
 
-    /// Returns the number of the last sent segment with the octet at `offset` of the stream.
+    /// Returns the number of the last sent segment that contains the octet at stream offset
+    /// `offset`.
     pub(super) fn last_with(&self, offset: u64) -> Option<u64> {
         // The SYN is before the first octet of data.
         let has_octet = |(range, _): &&(Range<u64>, u64)| range.contains(&(offset + 1));
         self.ways[0].open.iter().rev().find(has_octet).map(|(_, number)| *number)
     }
 
-    /// Returns `true` if the connection has ended: the FIN of each of the `directions` that carry
-    /// data is acknowledged.
+    /// Returns `true` if the connection has ended, that is, if the FIN of each direction with data
+    /// is acknowledged. `directions` is the number of these directions.
     pub(super) fn are_finished(&self, directions: usize) -> bool {
         self.ways.iter().filter(|way| way.is_finished()).count() >= directions
     }
 }
 
-/// Returns the fields of the header, by the names of RFC 9293.
+/// Returns the fields of the header, with the names of RFC 9293.
 fn header(segment: &Segment) -> Value {
     let mut header = json!({
         "sequence_number": segment.seq.0,

@@ -21,7 +21,7 @@ pub(super) struct Row<'a> {
     node: usize,
     counters: &'a Counters,
     queues: Vec<QueueView<'a>>,
-    /// The length of the window.
+    /// The length of the measurement window in seconds.
     seconds: f64,
 }
 

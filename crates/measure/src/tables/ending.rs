@@ -1,12 +1,13 @@
-//! The state of a flow at the end of the window of measurement.
+//! The state of a flow at the end of the measurement window.
 
 use crate::probe::FlowProbe;
 use acklab_base::event::Closing;
 use acklab_base::{Duration, Instant};
 use std::ops::Range;
 
-/// The shortest time that counts as a standstill. Before the first RTT sample, a retransmission
-/// timer runs for a second (RFC 6298, §2.1), and recovery takes some round trips.
+/// The minimum time without delivery after which a flow is reported as stalled. Before the first
+/// RTT sample, the retransmission timeout is one second (RFC 6298, §2.1), and recovery takes some
+/// round trips.
 const SHORTEST_STANDSTILL: Duration = Duration::from_secs(1);
 const SHORTEST_STANDSTILL_ROUND_TRIPS: f64 = 4.0;
 
@@ -19,9 +20,9 @@ pub(super) enum Ending {
     Open,
     /// All data and their end are acknowledged.
     Finished(Instant),
-    /// Nothing was delivered in the second half of the measured time, although data are in flight.
+    /// No data were delivered in the second half of the measured time, although data are in flight.
     Stands {
-        /// The last delivery, or the beginning of the measurement.
+        /// The time of the last delivery, or the beginning of the measurement.
         since: Instant,
     },
     /// The peer refused the connection.
@@ -32,7 +33,7 @@ pub(super) enum Ending {
 
 impl Ending {
     /// Returns the ending of the flow that `probe` has measured in `window`. `start` is the start
-    /// of the flow, or that of the window if that is later.
+    /// of the flow or the start of the window, whichever is later.
     pub(super) fn of(probe: &FlowProbe, start: Instant, window: &Range<Instant>) -> Option<Self> {
         if start >= window.end {
             return None;
@@ -60,7 +61,7 @@ impl Ending {
         Some(Self::Open)
     }
 
-    /// Returns its name in the table.
+    /// Returns the name of the state in the table.
     pub(super) fn name(self) -> String {
         let name = match self {
             Self::Opening => "opening",

@@ -12,8 +12,8 @@ use acklab_base::endpoint::counter;
 use acklab_base::{Instant, LimitingFactor};
 use std::ops::Range;
 
-/// The counters of the two ends of a direction in the window. An end that is measured elsewhere has
-/// no counters.
+/// The counters of the two ends of a direction in the measurement window. An end that is measured
+/// elsewhere has no counters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ends {
     pub(crate) sender: Option<Snapshot>,
@@ -31,11 +31,11 @@ pub(crate) struct Drops {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path<'a> {
     pub(crate) drops: Drops,
-    /// The slowest hop on the path of its data.
+    /// The slowest hop on the path of the data.
     pub(crate) hop: Option<&'a HopUse>,
-    /// The slowest hop of the sender's own connection, which ends at the first proxy.
+    /// The slowest hop of the sender's connection, which ends at the first proxy.
     pub(crate) own_hop: Option<&'a HopUse>,
-    /// The slowest hop on the path of its acknowledgments.
+    /// The slowest hop on the path of the acknowledgments.
     pub(crate) return_hop: Option<&'a HopUse>,
 }
 
@@ -44,15 +44,16 @@ pub(crate) struct FlowResult<'a> {
     info: &'a FlowInfo,
     pub(super) probe: &'a FlowProbe,
     ends: Ends,
-    /// `None` if the network is not measured.
+    /// Facts about the path. `None` if the network is not measured.
     path: Option<Path<'a>>,
     pub(super) start: f64,
     stop: f64,
-    /// The later of the flow's start and the window's.
+    /// The start of the flow or of the window, whichever is later.
     begin: Instant,
     window: Range<Instant>,
-    /// Seconds of the window in which the flow was active: until all its data were acknowledged, or
-    /// until its stop. If data leave or arrive after the stop, the last of these times is the end.
+    /// The time in the window for which the flow was active, in seconds. Activity ends when all
+    /// data are acknowledged, or at the flow's stop. If data are sent or arrive after the stop, it
+    /// ends at the last of these times.
     active: f64,
 }
 
@@ -138,7 +139,7 @@ impl<'a> FlowResult<'a> {
         self.receiver_count(counter::ACKS_SENT)
     }
 
-    /// Returns the number of ACKs sent, including those that leave with data.
+    /// Returns the number of ACKs sent, including ACKs in packets with data.
     fn ack_frames_sent(&self) -> Option<u64> {
         self.acks_sent()?;
         let receiver = self.receiver()?;
@@ -155,8 +156,8 @@ impl<'a> FlowResult<'a> {
         self.probe.established.map(|established| established.since(self.info.start).as_millis_f64())
     }
 
-    /// Returns `count`, a count of ACKs on the path to the sender or at the sender. `None` if the
-    /// transport does not acknowledge, or if the sender is measured elsewhere.
+    /// Returns `count`, a count of ACKs on the path to the sender or at the sender. Returns `None`
+    /// if the transport does not acknowledge, or if the sender is measured elsewhere.
     fn of_acks(&self, count: u64) -> Option<u64> {
         let sender = self.sender()?;
         let acks = self.receiver().map_or_else(|| sender.count(counter::ACKS_RECEIVED), |_| self.acks_sent());
@@ -168,8 +169,8 @@ impl<'a> FlowResult<'a> {
         Some(self.sender()?.count(counter::DATA_PACKETS).unwrap_or_default())
     }
 
-    /// Returns the number of missing packets in the window minus late arrivals in it, and at least
-    /// zero. Packets that were missing before the window may arrive in it.
+    /// Returns the number of missing packets in the window minus the number of late arrivals in it,
+    /// but at least zero. Packets that were missing before the window may arrive in it.
     pub(super) fn lost(&self) -> Option<u64> {
         let passed_over = self.receiver_count(counter::PASSED_OVER_PACKETS)?;
         Some(passed_over.saturating_sub(self.receiver_count(counter::REORDERED_PACKETS)?))
@@ -181,14 +182,14 @@ impl<'a> FlowResult<'a> {
         (expected > 0).then(|| lost as f64 / expected as f64)
     }
 
-    /// Returns a counter of a transport that does not repair losses.
+    /// Returns a counter of a transport that does not retransmit.
     fn of_lossy(&self, name: &str) -> Option<u64> {
         self.lost()?;
         self.receiver_count(name)
     }
 
-    /// Returns the ratio of two counters of the player, `part` to `whole`. Returns `None` without a
-    /// player, or if nothing was played.
+    /// Returns the counter `part` divided by the counter `whole`, both of the video player. Returns
+    /// `None` without a player, or if nothing was played.
     fn share_played(&self, part: &str, whole: &str) -> Option<f64> {
         let (part, whole) = (self.receiver_count(part)?, self.receiver_count(whole)?);
         (whole > 0).then(|| part as f64 / whole as f64)
@@ -204,8 +205,9 @@ impl<'a> FlowResult<'a> {
         (!times.is_empty()).then(|| times.iter().sum::<f64>() / times.len() as f64)
     }
 
-    /// Returns the seconds from the start until the application has all: for a browser its page,
-    /// for a sender the ACK of its FIN. `None` if it is not complete.
+    /// Returns the seconds from the start of the flow to its completion. For a browser, this is the
+    /// complete page. For a sender, it is the ACK of its FIN. Returns `None` if the flow is not
+    /// complete.
     pub(super) fn completed_after(&self) -> Option<f64> {
         if self.receiver().is_some_and(|receiver| !receiver.objects.is_empty()) {
             return self.page_load_time();
@@ -213,12 +215,13 @@ impl<'a> FlowResult<'a> {
         self.probe.completed.map(|at| at.as_secs_f64() - self.start)
     }
 
-    /// Returns the flow of which this is a copy, if the flow has several copies.
+    /// Returns the name of the flow before expansion, if this flow is one of several copies.
     pub(super) fn group(&self) -> Option<&str> {
         self.info.group.as_deref()
     }
 
-    /// Returns the octets that its application sends in total, if the application ends by itself.
+    /// Returns the total number of octets that the application sends. Returns `None` if the
+    /// application does not end by itself.
     pub(super) const fn total(&self) -> Option<u64> {
         self.info.total
     }
@@ -259,8 +262,8 @@ impl<'a> FlowResult<'a> {
         Some(self.rate(octets)? * 1e6 / self.info.return_bottleneck?.rate)
     }
 
-    /// Returns each limiting factor's share of the time. The sender reports it, or the kernel
-    /// counts it. The kernel does not count pacing.
+    /// Returns each limiting factor's share of the time. The sender reports the factors, or the
+    /// kernel measures them. The kernel does not measure pacing.
     fn limits(&self) -> Option<[f64; LimitingFactor::ALL.len()]> {
         if let Some(shares) = self.probe.limits.shares() {
             return Some(shares);
@@ -276,15 +279,16 @@ impl<'a> FlowResult<'a> {
         Some(self.limits()?[factor as usize])
     }
 
-    /// Returns the time that ACKs wait on their path, beyond its propagation delay.
+    /// Returns the time for which ACKs are delayed on their path, in addition to the propagation
+    /// delay.
     fn return_wait_ms(&self) -> Option<f64> {
         self.acks_sent()?;
         Some((ms(self.probe.feedback_age.mean())? - self.info.base_return?.as_millis_f64()).max(0.0))
     }
 
-    /// Returns the use of the slowest hop, and the flow's own share of its bytes. The hop of a cell
-    /// carries the ACKs as well. For a flow that was not active all the time, its own bytes give
-    /// the use of the hop during its activity.
+    /// Returns the use of the slowest hop, and the flow's share of the hop's bytes. In a cell, the
+    /// hop also carries the ACKs. For a flow that was active for a part of the time, the use of the
+    /// hop is computed from the flow's bytes.
     fn use_of_hop(&self) -> Option<(f64, f64)> {
         self.use_of(self.path?.hop?, self.info.bottleneck?)
     }
@@ -340,7 +344,7 @@ impl Rows for FlowRows {
     type Row<'a> = FlowResult<'a>;
 }
 
-/// The columns. A metric that has no meaning for a transport is null.
+/// The columns. A metric that is meaningless for a transport is null.
 #[rustfmt::skip]
 pub(crate) const METRICS: &[Metric<FlowRows>] = &[
     text("flow", "the flow's name", |flow| Some(flow.name().to_owned())),

@@ -9,23 +9,24 @@ use acklab_path::Counters;
 use acklab_wifi::airtime::Use;
 use std::ops::Range;
 
-/// A hop with this utilisation, or a cell with this share of airtime in use, is busy.
+/// A hop with this utilisation, or a cell in which this share of the airtime is in use, is
+/// considered busy.
 const BUSY: f64 = 0.95;
-/// A flow with this share of the octets of a hop counts as alone there.
+/// A flow with this share of a hop's octets is considered alone there.
 const ALONE: f64 = 0.95;
-/// The return path limits a flow whose ACKs wait for this share of the RTT: without the wait, the
-/// same window would carry twice the data.
+/// If ACKs are delayed for this share of the RTT, the return path limits the flow. Without the
+/// delay, the same window would carry twice the data.
 const LONG_WAIT: f64 = 0.5;
 
-/// The use of a hop in the window of measurement.
+/// The use of a hop in the measurement window.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HopUse {
     pub(crate) name: String,
     pub(crate) at: Place,
-    /// The used share of its capacity; for a cell, the used share of the airtime. `None` if packets
-    /// take no time to send.
+    /// The used share of the hop's capacity. For a cell, the used share of the airtime. `None` if
+    /// transmission takes no time.
     pub(crate) busy: Option<f64>,
-    /// IP octets that arrived at a link, or that a cell has delivered.
+    /// The number of IP octets that arrived at a link, or that a cell has delivered.
     pub(crate) octets: u64,
 }
 
@@ -61,7 +62,7 @@ impl Hops {
         Self { links, cells }
     }
 
-    /// Returns the use of the hop that is `bottleneck`.
+    /// Returns the use of the hop `bottleneck`.
     pub(super) fn at(&self, bottleneck: Option<Bottleneck>) -> Option<&HopUse> {
         match bottleneck?.at {
             Place::Link(direction) => self.links.get(direction),
@@ -73,18 +74,18 @@ impl Hops {
 /// The facts about a flow that determine its limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts {
-    /// By limiting factor, its share of the time.
+    /// The share of the time, by limiting factor.
     pub(super) shares: [f64; LimitingFactor::ALL.len()],
     /// `true` if the flow has a congestion window.
     pub(super) has_window: bool,
-    /// The use of the slowest hop of the sender's own connection, and the flow's own share of its
+    /// The use of the slowest hop of the sender's connection, and the flow's share of the hop's
     /// octets.
     pub(super) hop: Option<(f64, f64)>,
-    /// The use of the slowest hop of the whole path, if that lies behind a proxy.
+    /// The use of the slowest hop of the whole path, if that hop is after a proxy.
     pub(super) behind: Option<(f64, f64)>,
-    /// The use of the slowest hop of its ACKs.
+    /// The use of the slowest hop on the path of the ACKs.
     pub(super) return_busy: Option<f64>,
-    /// The share of the RTT for which ACKs wait on their path.
+    /// The share of the RTT for which ACKs are delayed on their path.
     pub(super) return_wait: Option<f64>,
     /// `true` if packets of the flow were lost or marked.
     pub(super) has_congestion: bool,
@@ -98,14 +99,15 @@ impl Facts {
         let (application, buffer) = (share(LimitingFactor::Application), share(LimitingFactor::SendBuffer));
         let peer = share(LimitingFactor::ReceiveWindow);
         if !self.has_window && self.has_congestion {
-            // Without a window, the application sends even the data that the network then drops.
+            // Without a congestion window, the application also sends data that the network then
+            // drops.
             return of_busy(self.hop).unwrap_or("application");
         }
         if application > network && application >= buffer.max(peer) {
             return "application";
         }
-        // Each of the other factors keeps much data in flight. So the flow is limited by the path,
-        // which delays these data, or else by that factor.
+        // Each of the other factors keeps much data in flight. If the path delays these data, the
+        // path is the limit. Otherwise the factor is the limit.
         if let Some(limit) = self.of_path() {
             limit
         } else if network >= buffer.max(peer) {
@@ -117,15 +119,15 @@ impl Facts {
         }
     }
 
-    /// Returns the limit of a flow whose path is busy, or whose ACKs wait so long that more data in
-    /// flight would help less.
+    /// Returns the limit of a flow whose path is busy, or whose ACKs are delayed so long that more
+    /// data in flight would help less.
     fn of_path(&self) -> Option<&'static str> {
         let waits = self.return_wait.is_some_and(|share| share >= LONG_WAIT);
         let is_return_busy = self.return_busy.is_some_and(|busy| busy >= BUSY);
         of_busy(self.hop).or_else(|| (waits || is_return_busy).then_some("return path"))
     }
 
-    /// Returns the limit of a flow that is limited by its window or pacing, over a path that is not
+    /// Returns the limit of a flow that is limited by its window or pacing, while its path is not
     /// busy.
     fn of_network(&self) -> &'static str {
         if self.has_congestion {
@@ -138,8 +140,8 @@ impl Facts {
     }
 }
 
-/// Returns the limit of a flow whose slowest hop is busy, by the use of that hop and its own share
-/// of it.
+/// Returns the limit of a flow whose slowest hop is busy. `hop` is the use of that hop and the
+/// flow's share of it.
 fn of_busy(hop: Option<(f64, f64)>) -> Option<&'static str> {
     let (_, own) = hop.filter(|(busy, _)| *busy >= BUSY)?;
     Some(if own >= ALONE { "rate" } else { "contention" })
@@ -185,8 +187,8 @@ mod tests {
         assert_eq!(Facts { hop: None, return_busy: None, return_wait: None, ..FACTS }.limit(), "window");
     }
 
-    /// A buffer of twice the size carries twice the data, unless the link carries no more, or ACKs
-    /// wait for more than half of the round trip.
+    /// A buffer of twice the size carries twice the data, unless the link is busy, or ACKs are
+    /// delayed for more than half of the round-trip time.
     #[test]
     fn a_buffer_is_no_cause_where_the_path_is() {
         for shares in [[0.0, 0.9, 0.1, 0.0, 0.0], [0.0, 0.1, 0.9, 0.0, 0.0]] {
@@ -196,7 +198,8 @@ mod tests {
         }
     }
 
-    /// A proxy stops reading while the hop behind it is busy, and then its window is full.
+    /// A proxy stops reading while the hop after it is busy. The proxy's receive window is then
+    /// full.
     #[test]
     fn a_window_of_a_proxy_has_its_cause_behind_it() {
         let held = Facts { shares: [0.0, 0.0, 0.9, 0.1, 0.0], ..FACTS };

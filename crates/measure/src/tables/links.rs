@@ -12,7 +12,7 @@ pub(super) struct LinkResult<'a> {
     pub(super) info: &'a LinkInfo,
     pub(super) counters: &'a Counters,
     pub(super) window: Range<Instant>,
-    /// The mean rate in bits per second; `None` if packets take no time to send.
+    /// The mean rate in bits per second. `None` if transmission takes no time.
     pub(super) mean_rate: Option<f64>,
 }
 

@@ -9,7 +9,7 @@ use acklab_base::Instant;
 /// An object of a page.
 pub(super) struct ObjectResult<'a> {
     pub(super) flow: &'a FlowResult<'a>,
-    /// Its number among the requests; the document is 0.
+    /// The number of the object in the order of requests. The document has number 0.
     pub(super) number: usize,
     pub(super) object: Object,
 }

@@ -17,8 +17,8 @@ pub(super) struct PepResult<'a> {
 }
 
 impl PepResult<'_> {
-    /// Returns the time in which the flow was active in the window: until the receiver has all
-    /// data, as far as the proxy can observe.
+    /// Returns the time for which the flow was active in the window: until the receiver has all
+    /// data, as far as the proxy can observe it.
     fn active(&self) -> Duration {
         let begin = self.window.start.max(self.flow.start);
         self.relayed.leaving_probe.completed.unwrap_or(self.window.end).min(self.window.end).since(begin)

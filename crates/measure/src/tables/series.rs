@@ -40,7 +40,7 @@ pub(super) fn tables<P: Observed, H: Hosts<P> + Measured>(
     Series::ALL.into_iter().filter(|one| series.contains(one)).filter_map(table).collect()
 }
 
-/// Returns the table of a series of flows. `None` if the series is one of the network.
+/// Returns the table of a series of flows. Returns `None` if the series belongs to the network.
 pub(crate) fn table_of(series: Series, directions: &[Direction<'_>]) -> Option<Table> {
     match series {
         Series::OperatingPoint => Some(operating_points(directions)),

@@ -32,7 +32,7 @@ pub(crate) struct AskPath {
 
 impl AskPath {
     fn new(path: &ask::Path) -> Self {
-        // Each field by name, so that one more does not compile before Python has it.
+        // Each field is named, so that a new field causes a compile error until Python provides it.
         let ask::Path { mss, cwnd, in_slow_start, is_reno, phase, srtt, min_rtt, rate, recoveries, lost_acks } = *path;
         Self {
             mss,
@@ -82,7 +82,7 @@ impl AckRequest {
 /// The rule of one end.
 pub(super) struct PythonAsk {
     name: String,
-    /// The method `request`; `None` if the constructor failed.
+    /// The method `request`. `None` if the constructor failed.
     request: Option<Py<PyAny>>,
     fault: Fault,
 }

@@ -12,8 +12,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-/// The congestion windows that a send buffer holds, as for a controller in Rust that does not set
-/// it (`CongestionControl::send_buffer_windows`).
+/// The size of a send buffer in congestion windows. It is the default of a controller in Rust
+/// (`CongestionControl::send_buffer_windows`).
 const SEND_BUFFER_WINDOWS: u64 = 2;
 
 /// The argument of a controller's constructor.
@@ -31,7 +31,7 @@ pub(crate) struct ControllerStart {
 
 impl ControllerStart {
     fn new(start: &cc::Start) -> Self {
-        // Each field by name, so that one more does not compile before Python has it.
+        // Each field is named, so that a new field causes a compile error until Python provides it.
         let cc::Start { mss, initial_window, growth, slow_start, dialect, paced, burst, random } = start;
         Self {
             mss: *mss,
@@ -71,15 +71,15 @@ fn signal_name(py: Python<'_>, signal: Signal) -> &Bound<'_, PyString> {
 /// The controller of one flow.
 pub(super) struct PythonController {
     name: String,
-    /// `None` if the constructor failed.
+    /// The methods. `None` if the constructor failed.
     methods: Option<Methods>,
-    /// The deadline that the last call left.
+    /// The deadline after the last call.
     deadline: Option<Instant>,
     fault: Fault,
 }
 
 struct Methods {
-    /// The window that Python sees. It is set to the sender's window at each call.
+    /// The window object in Python. It is set to the sender's window at each call.
     window: Py<Window>,
     on_ack: Py<PyAny>,
     ssthresh: Py<PyAny>,

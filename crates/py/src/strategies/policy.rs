@@ -23,9 +23,9 @@ pub(crate) struct PolicyStart {
 /// The policy of one flow.
 pub(super) struct PythonPolicy {
     name: String,
-    /// `None` if the constructor failed.
+    /// The methods. `None` if the constructor failed.
     methods: Option<Methods>,
-    /// The custom reasons that the policy has given so far, by index.
+    /// The custom reasons that the policy has returned up to now, by index.
     reasons: Vec<String>,
     fault: Fault,
 }
@@ -71,9 +71,10 @@ impl TcpMethods {
 
 /// The measurements that the policy needs from the receiver.
 struct Meters {
-    /// The window of the minimum RTT, if RTTs are measured.
+    /// The time window of the minimum RTT. `None` if RTTs are not measured.
     rtt_window: Option<Duration>,
-    /// The window of the maximum delivery rate in round trips, if the rate is measured.
+    /// The time window of the maximum delivery rate, in round trips. `None` if the rate is not
+    /// measured.
     bandwidth_window: Option<u32>,
     /// The number of rate samples per round trip.
     bandwidth_intervals: u32,
@@ -140,7 +141,8 @@ impl PythonPolicy {
         }
     }
 
-    /// Calls a method that returns something, which `read` reads, or `None`.
+    /// Calls a method that may return a value. `read` converts the value. Returns `None` if the
+    /// method returns none.
     fn consult<T>(
         &mut self,
         which: impl FnOnce(&TcpMethods) -> &Option<Py<PyAny>>,

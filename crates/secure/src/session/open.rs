@@ -8,18 +8,18 @@ use acklab_wire::tack::decode::{decode_frames, decode_frames_into};
 use acklab_wire::tack::protected::{Head, Level, head};
 use acklab_wire::tack::{Frame, Frames, Packet, Timestamp};
 
-/// The maximum number of datagrams kept because they arrived before their keys: the first flight of
-/// a peer, if it was reordered (RFC 9000, §5.2.2).
+/// The maximum number of datagrams that are stored until their keys are available. They may be the
+/// reordered first flight of a peer (RFC 9000, §5.2.2).
 const MAX_EARLY: usize = 10;
 
 impl Session {
-    /// Opens a datagram in place, which arrived with this ECN field. Returns `true` if there is a
-    /// packet for the transport. Writes it into `packet`, and the places of its stream bytes into
-    /// `pieces`. The packet is written where the caller needs it, because copying recently written
-    /// data in smaller parts stalls the processor.
+    /// Opens a datagram in place. The datagram arrived with this ECN field. Returns `true` if there
+    /// is a packet for the transport. Writes it into `packet`, and the places of its stream bytes
+    /// into `pieces`. The packet is written where the caller needs it, because copying recently
+    /// written data in smaller parts stalls the processor.
     ///
     /// # Errors
-    /// If nothing of the datagram has an effect. The refusal is counted.
+    /// If the whole datagram has no effect. The refusal is counted.
     #[inline]
     pub fn open(
         &mut self,
@@ -59,8 +59,8 @@ impl Session {
             }
             if head.level == Level::Session {
                 let has_opened = self.open_session(&mut datagram[at..], &head, at, ecn, opened, pieces);
-                // One of the handshake packet and the packet behind it may be refused while the
-                // other is accepted.
+                // A datagram may contain a handshake packet and a packet after it. One of them may
+                // be refused while the other is accepted.
                 return has_opened.or_else(|refused| {
                     if result.is_ok() {
                         self.refused.count(refused);
@@ -83,7 +83,7 @@ impl Session {
             return Err(Refused::Connection);
         }
         // At this level, a server accepts only the first datagram. A confirmed client needs no
-        // further one.
+        // further packet at this level.
         let is_over =
             if self.side == Side::Server { level == Level::Initial || self.is_complete } else { self.is_confirmed };
         if is_over {
@@ -107,13 +107,13 @@ impl Session {
         if all { Ok(()) } else { Err(Refused::Crypto) }
     }
 
-    /// Handles the content of a handshake packet except bytes of TLS.
+    /// Handles the content of a handshake packet, except the bytes of TLS.
     fn take_frames(&mut self, frames: &Frames) -> Result<(), Refused> {
         for frame in frames.iter() {
             match frame {
                 Frame::Crypto(_) | Frame::Padding(_) => {}
                 Frame::Close { code } => self.fail(*code, format!("the peer closes with code {code:#x}")),
-                // A client returns with a token once (RFC 9000, §17.2.5.2).
+                // A client repeats its request with a token only once (RFC 9000, §17.2.5.2).
                 Frame::Token(token)
                     if self.side == Side::Client && self.token.is_none() && self.handshake.is_none() =>
                 {
@@ -126,7 +126,8 @@ impl Session {
         Ok(())
     }
 
-    /// Opens a packet of the transport. Returns `false` if it is stored until there are keys.
+    /// Opens a packet of the transport. Returns `false` if the packet is stored until its keys are
+    /// available.
     #[inline]
     fn open_session(
         &mut self,
@@ -171,8 +172,8 @@ impl Session {
         Ok(true)
     }
 
-    /// Confirms the client's last message, because a server that sends more than its Accept has
-    /// received it.
+    /// Records that the server has received the client's last message, if the server sends more
+    /// than its Accept.
     #[inline]
     fn confirm(&mut self, frames: &Frames) {
         if !self.is_confirmed {

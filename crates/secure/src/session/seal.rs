@@ -12,15 +12,16 @@ use acklab_wire::tack::version::MIN_OPEN;
 use acklab_wire::tack::{ConnectionId, Frame, Frames, HEADER, Packet, TAG, Timestamp};
 use std::ops::Range;
 
-/// A packet of the handshake, not counting the bytes that it carries.
+/// The overhead of a handshake packet in bytes, in addition to the handshake bytes that it
+/// contains.
 const LEVEL_OVERHEAD: usize = HEADER as usize + LENGTH + 8 + TAG as usize;
-/// The size of the largest packet that fits into a datagram of the base size together with the last
-/// message of a client.
+/// The maximum size of a packet that fits into a datagram of the base size together with the
+/// client's last message.
 const ROOM_BESIDE: usize = MIN_OPEN - 160;
 
 impl Session {
     /// Seals a packet of the transport, and appends the datagrams to send. `copy` appends the bytes
-    /// of a stream to its argument. Returns `false` if the packet cannot leave because its keys are
+    /// of a stream to its argument. Returns `false` if the packet cannot be sent: its keys are
     /// missing or exhausted, or the client's address must be validated first.
     pub fn seal(
         &mut self,
@@ -49,8 +50,8 @@ impl Session {
         !crypto.is_empty() && seal_open(packet, open, crypto, self.token.as_deref(), out)
     }
 
-    /// Seals the server's part of the handshake, limited by the credit of the client's address,
-    /// followed by the Accept.
+    /// Seals the server's part of the handshake, followed by the Accept. The size is limited by the
+    /// credit of the client's address.
     fn seal_accept(&mut self, packet: &Packet, out: &mut Outbox) -> bool {
         if self.flight.handshake == self.crypto[1].outgoing.len() {
             self.flight = Flight::default();
@@ -80,7 +81,7 @@ impl Session {
     }
 
     /// Appends packets with bytes of the handshake to the datagram that begins at `start`, as many
-    /// as fit.
+    /// packets as fit.
     fn append_flight(&mut self, start: usize, departed: Timestamp, out: &mut Outbox) -> bool {
         for level in [Level::Initial, Level::Handshake] {
             let index = usize::from(level == Level::Handshake);
@@ -117,8 +118,8 @@ impl Session {
         true
     }
 
-    /// Appends the last message of the client, in the datagram of `packet` if both fit into the
-    /// base size, or otherwise in a datagram before it.
+    /// Appends the last message of the client. It is in the datagram of `packet` if both fit into
+    /// the base size, otherwise in a datagram before it.
     fn append_last_message(&mut self, packet: &Packet, out: &mut Outbox) {
         let (Some(keys), octets) = (&self.handshake, &self.crypto[1].outgoing) else { return };
         let is_turn = self.unconfirmed.is_multiple_of(LAST_MESSAGE_INTERVAL);
@@ -145,7 +146,7 @@ impl Session {
         }
     }
 
-    /// Seals a packet with the keys of the connection, with this padding at its end, and ends the
+    /// Seals a packet with the keys of the connection and with this padding. Then ends the
     /// datagram.
     #[inline]
     fn seal_session<'a>(

@@ -1,5 +1,7 @@
-//! Measures the cost at which s2n-quic moves bytes between two hosts of this machine: `cargo run
-//! --release --manifest-path crates/deploy/benches/rivals/Cargo.toml [-- MEGABYTES]`, by root.
+//! Measures the processor time for which s2n-quic transfers bytes between two hosts of this
+//! machine:
+//! `cargo run --release --manifest-path crates/deploy/benches/rivals/Cargo.toml [-- MEGABYTES]`.
+//! Requires root.
 //!
 //! Measures in the same way as `benches/hosts.rs`, with the same paths. It encrypts with
 //! AES-128-GCM of aws-lc.
@@ -49,7 +51,7 @@ fn s2n(hosts: &Hosts, size: usize) -> Cost {
         for chunk in chunks(size) {
             stream.send(chunk).await.unwrap();
         }
-        // The reader has all bytes when it closes the connection.
+        // When the reader closes the connection, it has all bytes.
         _ = stream.shutdown().await;
     });
     reader.join().unwrap();

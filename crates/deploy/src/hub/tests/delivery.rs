@@ -1,5 +1,5 @@
-//! Tests that a reader gets all bytes and the end, or an error, however a connection ends. A writer
-//! is notified of delivery only if all data were delivered.
+//! Tests the result of a stream for each kind of end of a connection. A reader gets all bytes and
+//! the end, or an error. A writer is notified of delivery only if all data were delivered.
 
 use super::*;
 use crate::pipe::ReadError;
@@ -11,11 +11,11 @@ use proptest::sample::select;
 enum Act {
     /// Ends the connection with this code.
     Close(u32),
-    /// Drops its streams, as a cancelled task does.
+    /// Drops the streams of the host, as a cancelled task does.
     Drop,
-    /// The host stops.
+    /// The host stops working.
     Die,
-    /// The host is replaced by one without connections.
+    /// The host is replaced by a host without connections.
     Restart,
 }
 
@@ -25,9 +25,9 @@ struct Direction {
     to_write: Vec<u8>,
     written: usize,
     read: Vec<u8>,
-    /// Its end for the reader.
+    /// The end of the stream, as the reader receives it.
     end: Option<Result<(), ReadError>>,
-    /// `true` once its writer was notified that the peer has everything.
+    /// `true` if the writer was notified that the peer has received all data.
     is_delivered: bool,
 }
 
@@ -101,7 +101,7 @@ impl Transfer {
                 }
                 is_dead[host] = true;
             }
-            // The host sends what a hub without connections sends, or nothing.
+            // The host sends nothing, or the answers of a hub without connections.
             Act::Die => {
                 net.hubs[host] = Hub::new(net.now, Config::new()).unwrap();
                 is_dead[host] = true;
@@ -114,7 +114,7 @@ impl Transfer {
         }
     }
 
-    /// Continues until nothing is left to do, or for ten minutes.
+    /// Continues until there is nothing to do, or for ten minutes.
     fn finish(&mut self) {
         let start = self.net.now;
         while self.net.step() && self.net.now < start + Duration::from_secs(600) {
@@ -130,7 +130,7 @@ impl Transfer {
             if *end == Some(Ok(())) {
                 prop_assert_eq!(read.len(), to_write.len(), "the end is that of all octets");
             }
-            // A dropped reader has not read what its host had received.
+            // A reader that was dropped has not read the data that its host received.
             if *is_delivered && !self.is_dead[1 - host] {
                 prop_assert_eq!(end, &Some(Ok(())), "what was reported as delivered has arrived");
             }

@@ -22,14 +22,14 @@ type Doing<'a, T> = Pin<Box<dyn Future<Output = io::Result<T>> + Send + 'a>>;
 
 /// The sending half of a channel.
 pub(crate) trait SendHalf: AsyncWrite + Send + Unpin {
-    /// Writes all of a chunk. Copies it only if the transport requires it.
+    /// Writes a whole chunk. Copies it only if the transport requires it.
     fn write_chunk(&mut self, chunk: Bytes) -> Doing<'_, ()>;
 }
 
 /// The receiving half of a channel.
 pub(crate) trait ReceiveHalf: AsyncRead + Send + Unpin {
-    /// Receives some bytes and drops them. Uses `buffer` if the transport copies them. Returns
-    /// their number: zero at the end.
+    /// Receives some bytes and drops them. If the transport copies them, they are copied to
+    /// `buffer`. Returns the number of bytes: zero at the end of the stream.
     fn skim<'a>(&'a mut self, buffer: &'a mut [u8]) -> Doing<'a, usize>;
 }
 
@@ -109,7 +109,8 @@ impl Channel {
 }
 
 impl Carrier {
-    /// Returns the counters of the connection so far; zero once it is gone.
+    /// Returns the counters of the connection up to now. Returns zeros if the connection no longer
+    /// exists.
     pub(crate) fn counted(&self) -> Counted {
         match self {
             Self::Tack(connection) => {
@@ -121,8 +122,8 @@ impl Carrier {
                     acks: count(counter::ACKS_SENT),
                 }
             }
-            // quinn repairs losses with new packets, so the lost bytes equal the retransmitted
-            // bytes.
+            // quinn sends lost data in new packets, so the number of lost bytes equals the number
+            // of retransmitted bytes.
             Self::Quic(connection) => {
                 let statistics = connection.stats();
                 Counted {
@@ -142,7 +143,7 @@ impl Carrier {
         }
     }
 
-    /// Returns the smoothed round-trip time, if it is known.
+    /// Returns the smoothed round-trip time, if known.
     pub(crate) fn rtt(&self) -> Option<Duration> {
         match self {
             Self::Tack(connection) => {
@@ -169,7 +170,7 @@ impl Carrier {
         }
     }
 
-    /// Ends the log of the connection, if there is one.
+    /// Ends the log of the connection, if it writes one.
     pub(crate) fn finish_log(&self) -> Result<(), ToolError> {
         match self {
             Self::Tack(connection) => match connection.finish_recording() {
@@ -180,7 +181,7 @@ impl Carrier {
         }
     }
 
-    /// Ends the connection at once and drops waiting data.
+    /// Ends the connection immediately and drops queued data.
     pub(crate) fn abort(self) {
         match self {
             Self::Tack(connection) => connection.close(0),

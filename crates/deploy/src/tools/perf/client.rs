@@ -20,38 +20,38 @@ use tokio::sync::mpsc;
 
 /// The application protocol of QUIC in the handshake (RFC 7301).
 pub(crate) const QUIC_ALPN: &[u8] = b"acklab-perf/1";
-/// The timeout of a silent server, in addition to the interval of its reports and the length of a
-/// measurement in reverse.
+/// The timeout of a silent server, in addition to the interval of its reports. In the reverse
+/// direction, the duration of a measurement is also added.
 const SILENCE: Duration = Duration::from_secs(45);
 
 /// The options of a measurement.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The server: a name or an address.
+    /// The name or the address of the server.
     pub host: String,
-    /// The port of TACK and TCP; QUIC has the next one.
+    /// The port of TACK and TCP. QUIC uses the next port.
     pub port: u16,
-    /// The servers to trust. Without it, only the kernel's TCP can be measured.
+    /// The servers to trust. If `None`, only the kernel's TCP can be measured.
     pub trust: Option<Trust>,
     /// The contenders, measured in turns.
     pub contenders: Vec<Contender>,
     /// The number of turns per contender.
     pub rounds: u32,
-    /// `true` if the server sends.
+    /// `true` if the server sends the data.
     pub reverse: bool,
-    /// The number of parallel streams, each on its own connection.
+    /// The number of parallel streams. Each has a separate connection.
     pub streams: u32,
-    /// The duration of the measurement.
+    /// The duration of the measurement in seconds.
     pub seconds: Option<f64>,
-    /// The number of bytes to send, instead of a duration.
+    /// The total number of bytes to send, instead of a duration.
     pub octets: Option<u64>,
     /// The rate at which the application writes to each stream, in bits per second.
     pub bitrate: Option<u64>,
-    /// Time between reports, in seconds.
+    /// The time between reports, in seconds.
     pub interval: f64,
     /// The file to which the secrets of TLS are appended, for Wireshark.
     pub keys: Option<PathBuf>,
-    /// A folder for a qlog file of each TACK connection, at this end.
+    /// A folder for the qlog files of this end. Each TACK connection has one file.
     pub qlog: Option<PathBuf>,
 }
 
@@ -70,13 +70,13 @@ pub enum Progress {
     Interval {
         /// The contender.
         contender: String,
-        /// Its start, in seconds since the first byte.
+        /// The start of the interval, in seconds since the first byte.
         from: f64,
-        /// Its end.
+        /// The end of the interval, in seconds since the first byte.
         to: f64,
-        /// Bytes that arrived in it.
+        /// The number of bytes that arrived in the interval.
         octets: u64,
-        /// Their goodput over the interval, in Mbps.
+        /// The goodput of these bytes in the interval, in Mbps.
         goodput: f64,
     },
     /// A measurement is done.
@@ -95,12 +95,12 @@ struct Client<'o> {
     server_trust: Option<ServerTrust>,
 }
 
-/// Measures each contender in each round. Each round starts with a different contender, so that
-/// none always follows the same one.
+/// Measures each contender in each round. Each round starts with a different contender, so that no
+/// contender always follows the same one.
 ///
 /// # Errors
-/// If the options make no sense, the server is not trusted or refuses, a connection is
-/// lost, or it should stop.
+/// If the options are invalid, the server is not trusted or refuses, a connection is lost, or
+/// `stop` requests the end.
 pub async fn measure(options: &Options, stop: Stop, tell: impl FnMut(Progress)) -> Result<Vec<Row>, ToolError> {
     tokio::select! {
         rows = measure_all(options, tell) => rows,
@@ -135,7 +135,7 @@ async fn measure_all(options: &Options, mut tell: impl FnMut(Progress)) -> Resul
             rows.push(row);
         }
     }
-    // Rows of a round follow the order of the contenders.
+    // The rows of a round are in the order of the contenders.
     let place = |row: &Row| options.contenders.iter().position(|contender| contender.name == row.contender);
     rows.sort_by_key(|row| (row.round, place(row)));
     Ok(rows)
@@ -154,7 +154,7 @@ fn plan(options: &Options, contender: &Contender) -> Plan {
 }
 
 impl Client<'_> {
-    /// Returns the place that messages name.
+    /// Returns the name of the server and contender in messages.
     fn place(&self, contender: &Contender) -> String {
         let port = match contender.transport {
             Transport::Quic(_) => self.options.port.saturating_add(1),
@@ -219,7 +219,8 @@ impl Client<'_> {
                 Dialer::Tcp { remote, congestion } => {
                     let socket =
                         crate::tools::socket(any_like(*remote), SocketType::STREAM).map_err(|error| failed(&error))?;
-                    // In reverse, the server sends, and its kernel must have the controller.
+                    // In the reverse direction, the server sends, so the server's kernel must have
+                    // the controller.
                     if let (Some(congestion), false) = (congestion, self.options.reverse) {
                         set_congestion(&socket, congestion)?;
                     }
@@ -236,7 +237,7 @@ impl Client<'_> {
         Ok(channel)
     }
 
-    /// Opens a control channel to the first address of the server that answers.
+    /// Opens a control channel to the first address of the server that responds.
     async fn reach(&self, contender: &Contender, test: u64) -> Result<(Dialer, Channel), ToolError> {
         let mut failure = None;
         for remote in resolve(&self.options.host, self.options.port).await? {
@@ -327,14 +328,14 @@ impl Client<'_> {
         control_carrier.abort();
         logged?;
         if let Dialer::Quic { endpoint, .. } = &dialer {
-            // The connections send their closes.
+            // The connections send CONNECTION_CLOSE.
             _ = tokio::time::timeout(PATIENCE, endpoint.wait_idle()).await;
         }
         Ok(Row::new(round, &plan, received, sender, &receiver))
     }
 }
 
-/// Returns the reason why the server has ended a connection, if it has arrived.
+/// Returns the server's reason for ending a connection, if the reason has arrived.
 async fn server_error(inbox: &mut mpsc::Receiver<Result<Message, String>>) -> Option<ToolError> {
     match tokio::time::timeout(Duration::from_secs(1), inbox.recv()).await {
         Ok(Some(Ok(Message::Refused { reason }))) => Some(ToolError::failed("server", reason)),
@@ -372,7 +373,7 @@ async fn expect(
     Err(ToolError::usage(place, format_args!("{found:?}"), format_args!("{expected:?}")))
 }
 
-/// Waits for the server's result, and passes its reports on.
+/// Waits for the server's result. Forwards the server's reports meanwhile.
 async fn result(
     inbox: &mut mpsc::Receiver<Result<Message, String>>,
     place: &str,

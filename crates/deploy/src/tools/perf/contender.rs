@@ -9,18 +9,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// The bytes that a control connection may send ahead of its reader. Chosen: some messages.
+/// The number of unread bytes that a control connection may send. Chosen: the size of some
+/// messages.
 pub(super) const CONTROL_BUFFER: Bytes = Bytes(64 << 10);
 
-/// The bytes in flight that QUIC's flow control allows, as many as [TACK's](config::settings).
+/// The bytes in flight that QUIC's flow control permits. The value equals
+/// [TACK's](config::settings).
 const QUIC_WINDOW: Bytes = Bytes(16 << 20);
-/// The maximum window that may be requested.
+/// The maximum flow control window that may be requested.
 const MAX_WINDOW: Bytes = Bytes(1 << 30);
 
 /// A measured transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contender {
-    /// Its name in tables, as the user wrote it.
+    /// The contender's name in tables, as the user wrote it.
     pub name: String,
     /// The transport.
     pub transport: Transport,
@@ -32,25 +34,25 @@ pub struct Contender {
 pub enum Transport {
     /// TACK over UDP.
     Tack(Box<Settings>),
-    /// QUIC, by quinn.
+    /// QUIC, implemented by quinn.
     Quic(Quic),
     /// The kernel's TCP.
     Tcp {
-        /// The kernel's name of the congestion controller. `None` is the kernel's default.
+        /// The kernel's name of the congestion controller. `None` means the kernel's default.
         congestion: Option<String>,
     },
 }
 
-/// The controllers of quinn.
+/// The congestion controllers of quinn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QuicController {
-    /// RFC 9438.
+    /// CUBIC (RFC 9438).
     #[default]
     Cubic,
-    /// RFC 9002, §7.
+    /// NewReno (RFC 9002, §7).
     NewReno,
-    /// BBR, version 1, which quinn calls experimental.
+    /// BBR, version 1. quinn calls it experimental.
     Bbr,
 }
 
@@ -58,14 +60,14 @@ pub enum QuicController {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quic {
-    /// Congestion controller.
+    /// The congestion controller.
     pub congestion: QuicController,
-    /// The sender requests fewer ACKs from its receiver (draft-ietf-quic-ack-frequency), with
-    /// quinn's settings.
+    /// `true` if the sender requests fewer ACKs from its receiver (draft-ietf-quic-ack-frequency),
+    /// with quinn's settings.
     pub ack_frequency: bool,
-    /// Bytes in flight that flow control allows, 1 GiB at most. quinn ends a connection with more
-    /// than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler). Slow start causes so many gaps
-    /// if the path's queue holds more of the window.
+    /// The bytes in flight that flow control permits, at most 1 GiB. quinn ends a connection with
+    /// more than 1024 gaps in a stream (`MAX_CHUNKS` of its assembler). With a larger window, slow
+    /// start may cause so many gaps if the path's queue is long.
     pub window: Bytes,
 }
 
@@ -136,7 +138,7 @@ impl Contender {
         Ok(Self { name: text.to_owned(), transport })
     }
 
-    /// Returns the name of its congestion controller, if one is set.
+    /// Returns the name of the congestion controller, if one is set.
     #[must_use]
     pub fn congestion(&self) -> Option<String> {
         match &self.transport {
@@ -146,7 +148,7 @@ impl Contender {
         }
     }
 
-    /// Returns the name of its transport.
+    /// Returns the name of the transport.
     #[must_use]
     pub const fn protocol(&self) -> &'static str {
         match self.transport {
@@ -157,8 +159,8 @@ impl Contender {
     }
 }
 
-/// Returns `true` if `name` can be the name of a kernel controller (`TCP_CA_NAME_MAX`, 16 with its
-/// terminator).
+/// Returns `true` if `name` is a valid name of a kernel controller. Names have at most 15 letters
+/// (`TCP_CA_NAME_MAX` is 16 with the terminator).
 pub(crate) fn is_name(name: &str) -> bool {
     (1..16).contains(&name.len()) && name.bytes().all(|octet| octet.is_ascii_alphanumeric() || b"-_".contains(&octet))
 }
@@ -198,8 +200,8 @@ fn quic<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
     })
 }
 
-/// Returns the usual settings with these changes, named by their scenario keys: `ack.beta=8`,
-/// `idle_timeout=10s`.
+/// Returns the usual settings with these changes. Each change has the key of a scenario:
+/// `ack.beta=8`, `idle_timeout=10s`.
 fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> Result<Settings, ToolError> {
     let place = format!("--with {text}");
     let failed = |why: &dyn std::fmt::Display| ToolError::Usage(format!("{place}: {why}"));
@@ -222,11 +224,11 @@ fn tack<'t>(text: &str, settings: impl Iterator<Item = (&'t str, &'t str)>) -> R
             let Value::Object(table) = slot else {
                 return Err(failed(&format_args!("{key:?} belongs to no table")));
             };
-            // Adds only keys that a scenario omits if they are unset.
+            // Adds only keys that a scenario omits if they have no value.
             slot = table.entry(key).or_insert(Value::Null);
         }
         *slot = value;
-        // Each change is checked at once, so that the message names the wrong one.
+        // Each change is checked immediately, so that the message names the invalid one.
         if let Err(error) = serde_json::from_value::<Settings>(table.clone()) {
             let expected = names.map(|names| format!("; expected one of {}", names.join(", "))).unwrap_or_default();
             return Err(failed(&format_args!("{key}: {error}{expected}")));

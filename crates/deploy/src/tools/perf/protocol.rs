@@ -10,29 +10,29 @@ use tokio::sync::mpsc;
 
 /// The version of the protocol.
 pub const VERSION: u8 = 1;
-/// The longest message, in octets.
+/// The maximum size of a message, in octets.
 pub const LARGEST: usize = 64 << 10;
 /// The maximum number of parallel streams, as with iperf3.
 pub const MAX_STREAMS: u32 = 128;
-/// The longest measurement.
+/// The maximum duration of a measurement.
 pub const LONGEST: Duration = Duration::from_secs(3600);
 /// The maximum number of bytes of a measurement.
 pub const MAX_OCTETS: u64 = 1 << 50;
 const NAME: &[u8; 6] = b"acklab";
-/// Octets of a preface.
+/// The size of a preface in octets.
 pub const PREFACE: usize = 16;
 
-/// The beginning of a channel.
+/// The first octets of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preface {
-    /// `true` if data follow instead of messages.
+    /// `true` for a data channel, `false` for a control channel.
     pub is_data: bool,
-    /// The number of the measurement.
+    /// The random number of the measurement.
     pub test: u64,
 }
 
 impl Preface {
-    /// Returns the octets on the wire.
+    /// Returns the octets of the preface on the wire.
     #[must_use]
     pub fn octets(self) -> [u8; PREFACE] {
         let mut octets = [0; PREFACE];
@@ -82,19 +82,20 @@ impl Preface {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// The transport.
+    /// The transport and its settings.
     pub contender: Contender,
-    /// `true` if the server sends.
+    /// `true` if the server sends the data.
     pub reverse: bool,
-    /// Parallel streams.
+    /// The number of parallel streams.
     pub streams: u32,
-    /// The seconds for which data are received. `None` waits until all `octets` have arrived.
+    /// The time in seconds for which data are received. If `None`, data are received until all
+    /// `octets` have arrived.
     pub seconds: Option<f64>,
-    /// The number of bytes that all streams carry together.
+    /// The total number of bytes of all streams.
     pub octets: Option<u64>,
     /// The rate at which the application writes to each stream, in bits per second.
     pub bitrate: Option<u64>,
-    /// Time between reports, in seconds.
+    /// The time between reports, in seconds.
     pub interval: f64,
 }
 
@@ -140,13 +141,13 @@ impl Plan {
     }
 }
 
-/// The data that have arrived so far.
+/// The data that have arrived since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// The time since the first byte.
+    /// The time since the first byte, in seconds.
     pub seconds: f64,
-    /// Bytes that the application has read.
+    /// The number of bytes that the application has read.
     pub octets: u64,
 }
 
@@ -156,17 +157,17 @@ pub struct Report {
 pub struct Side {
     /// The data that have arrived, as the receiver reports them.
     pub received: Option<Report>,
-    /// Data packets sent, including retransmissions.
+    /// The number of data packets sent, including retransmissions.
     pub data_packets: u64,
-    /// Retransmitted packets.
+    /// The number of retransmitted packets.
     pub retransmissions: u64,
-    /// Packets that acknowledge and carry no data.
+    /// The number of packets that acknowledge and carry no data.
     pub acks: u64,
     /// Processor time of the process, in seconds.
     pub cpu_seconds: f64,
     /// The mean of the sender's smoothed round-trip time, in milliseconds.
     pub mean_rtt: Option<f64>,
-    /// Its 95th percentile.
+    /// The 95th percentile of the sender's smoothed round-trip time, in milliseconds.
     pub p95_rtt: Option<f64>,
     /// The congestion controller of the sender.
     pub congestion: Option<String>,
@@ -222,8 +223,8 @@ async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Message, String> {
     serde_json::from_slice(&octets).map_err(|error| format!("message: {error}"))
 }
 
-/// Returns messages as they arrive, up to the first malformed one. Dropping a wait for a message
-/// loses no part of the next one.
+/// Returns messages as they arrive, up to the first malformed one. If a wait for a message is
+/// dropped, no part of the next message is lost.
 pub(crate) fn inbox(mut from: impl AsyncRead + Unpin + Send + 'static) -> mpsc::Receiver<Result<Message, String>> {
     let (to, messages) = mpsc::channel(8);
     tokio::spawn(async move {

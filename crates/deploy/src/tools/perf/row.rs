@@ -8,41 +8,43 @@ use serde::Serialize;
 pub struct Row {
     /// The round, counted from 0.
     pub round: u32,
-    /// The contender, by its name.
+    /// The contender's name.
     pub contender: String,
-    /// `tack`, `quic` or `tcp`.
+    /// The transport: `tack`, `quic` or `tcp`.
     pub transport: String,
     /// The sender's congestion controller.
     pub congestion: Option<String>,
-    /// `true` if the server sent.
+    /// `true` if the server sent the data.
     pub reverse: bool,
-    /// Parallel streams.
+    /// The number of parallel streams.
     pub streams: u32,
-    /// Time from the first byte received to the end, in seconds.
+    /// The time from the first received byte to the end, in seconds.
     pub seconds: f64,
-    /// Bytes that the receiving application has read in this time.
+    /// The number of bytes that the receiving application has read in this time.
     pub octets: u64,
-    /// The goodput: these bytes over this time, in Mbps.
+    /// The goodput in Mbps: `octets` divided by `seconds`.
     pub goodput: f64,
-    /// Data packets that the sender has sent, including retransmissions.
+    /// The number of data packets that the sender has sent, including retransmissions.
     pub data_packets: u64,
-    /// Retransmitted packets.
+    /// The number of retransmitted packets.
     pub retransmissions: u64,
-    /// Their share of the data packets, in percent; `None` if none was sent.
+    /// The share of retransmitted packets in the data packets, in percent. `None` if no data packet
+    /// was sent.
     pub retransmitted_share: Option<f64>,
-    /// Acknowledgments that the receiver has sent: packets without data (over QUIC, ACK frames).
+    /// The number of acknowledgments that the receiver has sent: packets without data (over QUIC,
+    /// ACK frames).
     pub acks: u64,
-    /// ACKs per second.
+    /// The number of ACKs per second.
     pub acks_per_second: f64,
     /// The mean of the sender's smoothed round-trip time under load, in milliseconds.
     pub mean_rtt: Option<f64>,
-    /// The 95th percentile of its samples.
+    /// The 95th percentile of these samples, in milliseconds.
     pub p95_rtt: Option<f64>,
     /// Processor time of the sender's process, in seconds.
     pub cpu_sender: f64,
     /// Processor time of the receiver's process, in seconds.
     pub cpu_receiver: f64,
-    /// Processor time of both ends per 10⁹ bytes, in seconds.
+    /// Processor time of both ends, in seconds per 10⁹ bytes.
     pub cpu_per_gigabyte: Option<f64>,
 }
 

@@ -16,13 +16,14 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc};
 
-/// The maximum buffers that a client may request.
+/// The maximum size of a buffer that a client may request.
 const LARGEST_BUFFER: u64 = 64 << 20;
-/// The time after which a silent client is abandoned, in addition to the length of its measurement.
+/// The time after which a silent client is abandoned, in addition to the duration of its
+/// measurement.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// The transport over which a client has connected. The next connections get the settings that it
-/// requests.
+/// The transport over which a client has connected. The next connections use the settings that the
+/// client requests.
 #[derive(Clone)]
 pub(crate) enum ClientTransport {
     Tack(Endpoint),
@@ -57,7 +58,7 @@ impl ClientTransport {
 
     fn restore(&self) {
         match self {
-            // `settings_of` has checked these settings.
+            // `settings_of` has already checked these settings.
             Self::Tack(endpoint) => _ = endpoint.set_transport(settings_of_control()),
             Self::Quic(settings) => *settings.lock().unwrap_or_else(PoisonError::into_inner) = Quic::of_control(),
             Self::Tcp => {}
@@ -65,14 +66,13 @@ impl ClientTransport {
     }
 }
 
-/// Returns the settings of connections outside a measurement. These are control connections of any
-/// client: one stream and few bytes.
+/// Returns the settings of connections outside a measurement: control connections of any client,
+/// with one stream and few bytes.
 pub(crate) fn settings_of_control() -> Settings {
     Settings { streams: 1, receive_buffer: CONTROL_BUFFER, ..config::settings() }
 }
 
-/// Returns the settings that a client may choose. The server keeps its own limits on memory,
-/// streams and time.
+/// Returns the client's settings with the server's limits on memory, streams and time.
 fn bounded(wanted: &Settings) -> Settings {
     let usual = config::settings();
     let least = |buffer: acklab_base::Bytes| acklab_base::Bytes(buffer.get().min(LARGEST_BUFFER));
@@ -87,7 +87,7 @@ fn bounded(wanted: &Settings) -> Settings {
     }
 }
 
-/// The running measurement, if any.
+/// The running measurement, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct MeasurementSlot {
     current: Mutex<Option<(u64, mpsc::Sender<Arrival>)>>,
@@ -154,13 +154,13 @@ impl MeasurementSlot {
         }
     }
 
-    /// Delivers a data channel to the current measurement, or drops it if it belongs to another.
+    /// Delivers a data channel to the current measurement. Drops a channel of another measurement.
     fn deliver(&self, test: u64, channel: Channel) {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((expected, to)) = &*current
             && *expected == test
         {
-            // An excess channel is dropped.
+            // If there are more channels than expected, the excess channel is dropped.
             _ = to.try_send(Arrival(channel));
         }
     }
@@ -183,7 +183,7 @@ pub(crate) async fn serve_channel(
         Ok(preface) => preface,
         Err(reason) => {
             let refusal = Message::Refused { reason: reason.clone() };
-            // Closing a socket with unread bytes resets the connection, which would destroy the
+            // Closing a socket with unread bytes resets the connection. The reset would destroy the
             // refusal.
             let farewell = async {
                 protocol::send(&mut channel.send, &refusal).await?;
@@ -213,7 +213,7 @@ pub(crate) async fn serve_channel(
             ((Kind::Refused, named(format!("refused: {error}"))), None)
         }
     };
-    // The client reads the last message and closes. The connections must last until then.
+    // The client reads the last message and closes the connections. They must exist until then.
     while let Ok(Some(Ok(_))) = tokio::time::timeout(PATIENCE, inbox.recv()).await {}
     drop((held, carrier));
     Some(told)
@@ -224,7 +224,7 @@ async fn next(inbox: &mut mpsc::Receiver<Result<Message, String>>) -> Result<Mes
     inbox.recv().await.ok_or_else(gone)?.map_err(ToolError::Failed)
 }
 
-/// The connections of a finished measurement, which the client ends.
+/// The connections of a finished measurement. The client ends them.
 struct Held {
     _traffic: (Option<Load>, Option<Sink>),
     _meter: Meter,

@@ -16,24 +16,25 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinSet, consume_budget};
 use tokio::time::{Instant, sleep_until};
 
-/// The bytes that an application writes at once, as iperf3 does over TCP.
+/// The bytes per write of an application, as with iperf3 over TCP.
 const BLOCK: usize = 128 << 10;
 /// The interval at which an application writes with a set bitrate.
 const PACE: Duration = Duration::from_millis(10);
-/// The minimum write at a set bitrate: the payload of a packet.
+/// The minimum write with a set bitrate: the payload of a packet.
 const MIN_BLOCK: usize = 1200;
-/// The time between samples of round trips.
+/// The interval between samples of the round-trip time.
 const SAMPLE: Duration = Duration::from_millis(20);
-/// The timeout of a measurement without arrivals, as for a connection of TACK.
+/// The timeout of a measurement in which no data arrive. It equals the timeout of a TACK
+/// connection.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// Returns the processor time of this process so far, in seconds.
+/// Returns the processor time that this process has used, in seconds.
 fn cpu_seconds() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// Counts the traffic of this side's connections from its creation on.
+/// The counters of this side's connections since the creation of the meter.
 pub(super) struct Meter {
     carriers: Vec<Carrier>,
     before: Counted,
@@ -53,7 +54,7 @@ impl Meter {
         Self { before: total(&carriers), carriers, cpu_before: cpu_seconds() }
     }
 
-    /// Returns the counters of the connections so far.
+    /// Returns the present values of the connections' counters.
     pub(super) fn read(&self, load: Option<&Load>, received: Option<Report>) -> Side {
         let (now, cpu_seconds) = (total(&self.carriers), cpu_seconds() - self.cpu_before);
         let rtts = load.map(Load::rtts);
@@ -71,13 +72,13 @@ impl Meter {
 }
 
 impl Meter {
-    /// Ends the logs of its connections.
+    /// Ends the logs of the meter's connections.
     pub(super) fn finish_logs(&self) -> Result<(), ToolError> {
         self.carriers.iter().try_for_each(Carrier::finish_log)
     }
 }
 
-/// Ends its connections at once.
+/// Ends the meter's connections immediately.
 impl Drop for Meter {
     fn drop(&mut self) {
         self.carriers.drain(..).for_each(Carrier::abort);
@@ -87,7 +88,7 @@ impl Drop for Meter {
 /// Applications that send.
 pub(super) struct Load {
     writers: JoinSet<io::Result<Sending>>,
-    /// Ended streams, which keep their connections open.
+    /// Ended streams. They keep their connections open.
     ended: Vec<Sending>,
     /// Samples of the smoothed round-trip time, in milliseconds.
     rtts: Vec<f64>,
@@ -113,8 +114,8 @@ impl Load {
         Ok(Self { writers, ended: Vec::new(), rtts: Vec::new() })
     }
 
-    /// Sends, and samples the round trips of the meter's connections. Returns only if a connection
-    /// is lost. Nothing is lost if the future is dropped.
+    /// Sends data, and samples the round-trip times of the meter's connections. Returns only if a
+    /// connection is lost. If the future is dropped, no data are lost.
     pub(super) async fn run(&mut self, meter: &Meter) -> ToolError {
         let mut ticks = tokio::time::interval(SAMPLE);
         loop {
@@ -136,7 +137,7 @@ impl Load {
         let mut sorted = self.rtts.clone();
         sorted.sort_by(f64::total_cmp);
         let count = sorted.len();
-        // The nearest-rank method.
+        // The percentile by the nearest-rank method.
         let rank = (count * 95).div_ceil(100).saturating_sub(1);
         Rtts { mean: (count > 0).then(|| sorted.iter().sum::<f64>() / count as f64), p95: sorted.get(rank).copied() }
     }
@@ -155,7 +156,7 @@ async fn write(mut to: Sending, block: Bytes, octets: Option<u64>, bitrate: Opti
         written += size as u64;
         match bitrate {
             Some(rate) => sleep_until(start + Duration::from_secs_f64(written as f64 * 8.0 / rate as f64)).await,
-            // A connection that accepts everything at once must let the others run.
+            // A connection that accepts all data immediately must let the others run.
             None => consume_budget().await,
         }
     }
@@ -163,11 +164,11 @@ async fn write(mut to: Sending, block: Bytes, octets: Option<u64>, bitrate: Opti
     Ok(to)
 }
 
-/// The sum of several readers' counters.
+/// The sums of the counters of several readers.
 #[derive(Default)]
 struct Tally {
     octets: AtomicU64,
-    /// The arrival of the first byte.
+    /// The time at which the first byte arrived.
     begin: watch::Sender<Option<Instant>>,
 }
 
@@ -185,8 +186,8 @@ async fn read(mut from: Receiving, tally: Arc<Tally>) -> io::Result<()> {
     }
 }
 
-/// Applications that receive. They continue until they are dropped, so that no sender stops before
-/// it is notified of the end.
+/// Applications that receive. They continue until they are dropped. No sender therefore stops
+/// before it is notified of the end.
 pub(super) struct Sink {
     readers: JoinSet<io::Result<()>>,
     tally: Arc<Tally>,
@@ -247,7 +248,7 @@ impl Sink {
                         return Ok(current);
                     }
                     next += plan.report_every();
-                    // The report has no receiver if the measurement has ended.
+                    // After the end of the measurement, the report has no receiver.
                     _ = reports.send(current);
                     if current.octets > before {
                         (before, changed) = (current.octets, now);

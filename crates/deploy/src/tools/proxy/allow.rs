@@ -16,10 +16,10 @@ pub struct Allow {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Who {
-    /// Every address of the public Internet that does not lead to this host.
+    /// Every address of the public Internet, except addresses of this host.
     Public,
     Anyone,
-    /// Addresses with this prefix, of this length in bits.
+    /// Addresses with this prefix. The number is the length of the prefix in bits.
     Network(IpAddr, u8),
     Name(String),
     /// Names with this suffix, including the dot.
@@ -27,12 +27,12 @@ enum Who {
 }
 
 impl Allow {
-    /// The default permission: the public Internet, which excludes this host and its own network.
+    /// The default rule: the public Internet. It excludes this host and its local network.
     pub const PUBLIC: Self = Self { who: Who::Public, port: None };
 
     /// Returns `true` if the rule allows a connection to `address`, one of the addresses of the
-    /// target's host. `leads_here` returns `true` for an address that leads to this host. It is
-    /// called only for addresses of the public Internet.
+    /// target's host. `leads_here` returns `true` for an address of this host. It is called only
+    /// for addresses of the public Internet.
     ///
     /// # Errors
     /// The errors of `leads_here`.
@@ -59,7 +59,8 @@ impl Allow {
         })
     }
 
-    /// Returns `true` if the rule excludes this host, so that its addresses must be known.
+    /// Returns `true` if the rule excludes this host. The addresses of this host must then be
+    /// known.
     pub(super) fn excludes_this_host(&self) -> bool {
         self.who == Who::Public
     }

@@ -25,11 +25,11 @@ use tokio::task::JoinSet;
 /// The maximum number of TCP connections.
 const MAX_CONNECTIONS: usize = super::MAX_STREAMS as usize;
 
-/// A local port whose connections lead to a target, in the syntax of `ssh -L`:
+/// A local port. Connections to it are forwarded to a target. The syntax is that of `ssh -L`:
 /// `[ADDRESS:]PORT:HOST:PORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forward {
-    /// The address to listen at. The default is this host only.
+    /// The address on which to listen. By default, only this host can connect.
     pub local: SocketAddr,
     /// The target of the connections.
     pub target: Target,
@@ -59,9 +59,9 @@ impl FromStr for Forward {
 /// The options of the near side.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The far side: a name or an address.
+    /// The name or the address of the far side.
     pub host: String,
-    /// Its UDP port.
+    /// The UDP port of the far side.
     pub port: u16,
     /// The servers to trust.
     pub trust: Trust,
@@ -75,7 +75,7 @@ pub struct Options {
     pub keys: Option<PathBuf>,
 }
 
-/// The connection to the far side. It is reopened when it is lost.
+/// The connection to the far side. It is reopened after a loss.
 struct Link {
     options: Options,
     server_trust: ServerTrust,
@@ -84,11 +84,11 @@ struct Link {
     lines: Lines,
 }
 
-/// Carries TCP connections to the far side until it should stop. Calls `ready` with the local
-/// addresses once programs may connect, and `tell` with a log line for each failure.
+/// Forwards TCP connections to the far side until `stop` requests the end. Calls `ready` with the
+/// local addresses once programs can connect. Calls `tell` with a log line for each failure.
 ///
 /// # Errors
-/// If a port is taken, or the far side cannot be reached at first, or is not trusted.
+/// If a port is in use, or if the far side is not trusted or cannot be reached at the start.
 pub async fn connect(
     options: Options,
     stop: Stop,
@@ -122,7 +122,7 @@ async fn carry(
     let place = format!("{}:{}", options.host, options.port);
     let (lines, mut log) = Log::new();
     let link = Arc::new(Link { options, server_trust, place, current: Mutex::new(None), lines });
-    // A permanent failure is reported at once.
+    // A permanent failure is reported immediately.
     tokio::select! {
         established = link.established() => drop(established?),
         () = stop.begun() => return Ok(()),
@@ -143,7 +143,7 @@ async fn carry(
     Ok(())
 }
 
-/// Serves the programs of a local port. When the near side stops, the port is closed, and the call
+/// Serves the programs that connect to a local port. When the near side stops, closes the port and
 /// returns once the connected programs have ended.
 async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, places: Arc<Semaphore>, stop: Stop) {
     let mut programs = JoinSet::new();
@@ -156,7 +156,7 @@ async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, 
         };
         // The semaphore is never closed.
         let (Ok(place), Ok((program, _))) = arrived else {
-            // If no descriptor is free, one may be free later.
+            // If no descriptor is free now, one may become free later.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
@@ -176,7 +176,7 @@ async fn accept(listener: TcpListener, target: Option<Target>, link: Arc<Link>, 
     while programs.join_next().await.is_some() {}
 }
 
-/// Serves a program. Speaks SOCKS5 with it, unless its target is known.
+/// Serves a program, by SOCKS5 if the target is unknown.
 async fn serve(program: TcpStream, target: Option<Target>, link: &Link) -> Result<(), (Kind, String)> {
     let mut program = Unfinished::new(program).map_err(|error| (Kind::Refused, error.to_string()))?;
     let is_socks = target.is_none();
@@ -209,7 +209,7 @@ async fn serve(program: TcpStream, target: Option<Target>, link: &Link) -> Resul
             Ok(())
         }
         None => {
-            // The reply ends the dialogue with a SOCKS5 program.
+            // The reply is the last SOCKS5 message to the program.
             if is_socks {
                 program.finish();
             }
@@ -232,11 +232,13 @@ impl Link {
                 let reply = receive.read_u8().await?;
                 Ok::<_, io::Error>((Reply(reply), (send, receive)))
             };
-            // The far side takes up to twice `PATIENCE` to reply: for the name and for the target.
+            // The far side replies within twice `PATIENCE`: one for the name and one for the
+            // target.
             match tokio::time::timeout(4 * PATIENCE, asked).await {
                 Ok(Ok(done)) => return Ok(done),
                 Ok(Err(error)) => {
-                    // The connection may have been lost long ago, so a new one is tried once.
+                    // The connection may have been lost long before. One attempt is therefore made
+                    // with a new connection.
                     let is_lost = self.forget(&connection).await;
                     if is_again || !is_lost {
                         return Err(error.to_string());
@@ -248,7 +250,7 @@ impl Link {
         }
     }
 
-    /// Shows the token, and waits for the reply. Fails with the reason.
+    /// Sends the token, and waits for the reply. On failure, returns the reason.
     async fn show_token(&self, connection: &Connection) -> Result<(), String> {
         let show = async {
             let (mut send, mut receive) = connection.open_stream().await?;
@@ -267,7 +269,7 @@ impl Link {
         }
     }
 
-    /// Drops the connection if it is over. Returns `true` if it is.
+    /// Drops the connection if it has ended. Returns `true` if it was dropped.
     async fn forget(&self, connection: &Connection) -> bool {
         let Ok(lost) = tokio::time::timeout(Duration::ZERO, connection.closed()).await else { return false };
         let mut current = self.current.lock().await;
@@ -279,7 +281,7 @@ impl Link {
         true
     }
 
-    /// Returns the connection to the far side. Opens a new one if there is none.
+    /// Returns the connection to the far side. Opens a new connection if there is none.
     async fn established(&self) -> Result<Connection, ToolError> {
         // Concurrent callers wait for the same connection.
         let mut current = self.current.lock().await;

@@ -10,12 +10,12 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use tokio::net::TcpStream;
 
-/// The reason why a target is not reached: the reply to the program, and the text of the log line.
+/// The reason why a target is unreachable: the reply to the program, and the text of the log line.
 pub(super) type Failure = (Reply, String);
 
-/// Connects to the first allowed address of the target that answers, over TCP. The name is resolved
+/// Connects over TCP to the first allowed address of the target that answers. The name is resolved
 /// once. Each address is checked before the connection and again afterwards, because this host's
-/// own addresses may have changed meanwhile.
+/// addresses may have changed meanwhile.
 pub(super) async fn dial(target: &Target, allow: &[Allow]) -> Result<Unfinished, Failure> {
     let mut failure = not_allowed();
     for address in addresses(target).await?.into_iter().map(without_zone) {

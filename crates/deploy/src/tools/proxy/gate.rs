@@ -7,11 +7,12 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The maximum number of such clients. Chosen so that they use at most about 20 MB. A new client
-/// replaces the one that has waited longest, so a flood never locks anyone out permanently.
+/// The maximum number of clients that have not shown the token. Chosen so that they use at most
+/// about 20 MB. A new client replaces the client that has waited longest, so a flood never locks
+/// anyone out permanently.
 const MAX_WAITING: usize = 64;
-/// The maximum number of such clients of one address (one /64 of IPv6). Chosen: an eighth of the
-/// total.
+/// The maximum number of clients of one address (for IPv6, of one /64) that have not shown the
+/// token. Chosen: an eighth of the total.
 const MAX_OF_HOST: usize = 8;
 
 #[derive(Debug, Default)]
@@ -21,11 +22,11 @@ struct Waiting {
     count: u64,
 }
 
-/// The place where clients wait until they have shown the token.
+/// The list of clients that have not shown the token.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate(Arc<Mutex<Waiting>>);
 
-/// The place of one client.
+/// The entry of one client.
 #[derive(Debug)]
 pub(super) struct Place {
     gate: Gate,
@@ -34,8 +35,8 @@ pub(super) struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // The connection is dropped after the lock is released, because its end takes the
-        // endpoint's lock.
+        // The connection is dropped after the lock is released, because closing a connection
+        // acquires the endpoint's lock.
         let _gone = self.gate.lock().remove(self.number);
     }
 }
@@ -52,8 +53,8 @@ impl Gate {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Assigns a place to a client from `peer`. Closes its connection and returns `None` if too
-    /// many clients of its host wait.
+    /// Adds an entry for a client at `peer`. If too many clients of its host are waiting, closes
+    /// the connection and returns `None`.
     pub(super) fn enter(&self, connection: &Connection, peer: SocketAddr) -> Option<Place> {
         let host = host_of(peer);
         let (place, oldest) = {

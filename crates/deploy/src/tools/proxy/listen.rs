@@ -28,10 +28,10 @@ use tokio::task::JoinSet;
 /// The options of the far side.
 #[derive(Debug)]
 pub struct Options {
-    /// The addresses to listen at. The default is all of IPv4, and all of IPv6 if the system has
-    /// it.
+    /// The addresses on which to listen. The default is all IPv4 addresses, and all IPv6 addresses
+    /// if the system supports IPv6.
     pub addresses: Vec<IpAddr>,
-    /// The UDP port. 0 selects a free one.
+    /// The UDP port. 0 selects a free port.
     pub port: u16,
     /// The certificate.
     pub identity: Identity,
@@ -39,7 +39,8 @@ pub struct Options {
     pub reset_key: ResetKey,
     /// The token that permits the use of the proxy.
     pub token: Token,
-    /// Which targets are allowed; without a rule, those of the [public Internet](Allow::PUBLIC).
+    /// The rules for allowed targets. Without a rule, targets of the
+    /// [public Internet](Allow::PUBLIC) are allowed.
     pub allow: Vec<Allow>,
 }
 
@@ -49,11 +50,11 @@ struct Far {
     gate: Gate,
 }
 
-/// Connects clients to their targets until it should stop. Calls `ready` once clients may connect,
-/// and `tell` with a log line for each refusal.
+/// Connects clients to their targets until `stop` requests the end. Calls `ready` once clients can
+/// connect. Calls `tell` with a log line for each refusal.
 ///
 /// # Errors
-/// If the port is taken, or the key does not belong to the certificate.
+/// If the port is in use, or if the key does not belong to the certificate.
 pub async fn listen(
     options: Options,
     stop: Stop,
@@ -109,14 +110,14 @@ pub async fn listen(
             () = &mut tended => {}
         }
     }
-    // When the tasks end, their connections end and notify the clients.
+    // When the tasks end, their connections also end and notify the clients.
     tasks.shutdown().await;
     log.rest().into_iter().for_each(tell);
     Ok(())
 }
 
-/// Serves the clients of an endpoint. When the far side stops, new clients are closed, and the call
-/// returns once the connected ones have ended.
+/// Serves the clients of an endpoint. When the far side stops, closes connections of new clients
+/// and returns once the connected clients have ended.
 async fn accept(endpoint: Endpoint, far: Arc<Far>, lines: Lines, stop: Stop) {
     let mut clients = JoinSet::new();
     loop {
@@ -136,8 +137,8 @@ async fn accept(endpoint: Endpoint, far: Arc<Far>, lines: Lines, stop: Stop) {
     }
 }
 
-/// Waits until a client has shown the token, and then raises its limits. Otherwise closes the
-/// connection and returns the text to report.
+/// Waits until a client has shown the token, and then raises the client's limits. Otherwise closes
+/// the connection and returns the text of a log line.
 async fn admit(connection: &Connection, far: &Far) -> Result<(), String> {
     let Some(peer) = connection.remote_address() else { return Err("lost".to_owned()) };
     let Some(_place) = far.gate.enter(connection, peer) else {
@@ -207,7 +208,7 @@ async fn serve(connection: Connection, far: Arc<Far>, lines: Lines, stop: Stop) 
     }
 }
 
-/// Connects a stream with its target. Returns the text to report if this fails.
+/// Connects a stream with its target. On failure, returns the text of a log line.
 async fn join(mut send: SendStream, mut receive: ReceiveStream, far: &Far, stop: &Stop) -> Result<(), (Kind, String)> {
     let target = match tokio::time::timeout(PATIENCE, Target::read(&mut receive)).await {
         Ok(Ok(target)) => target,
@@ -229,7 +230,7 @@ async fn join(mut send: SendStream, mut receive: ReceiveStream, far: &Far, stop:
             Ok(())
         }
         Err((reply, why)) => {
-            // The client may be gone.
+            // The client may have closed the connection.
             _ = send.write_all(&[reply.0]).await;
             send.end();
             Err((Kind::Target, format!("{named}: {why}")))

@@ -29,8 +29,8 @@ fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Returns the IPv4 address to which a translator or a tunnel of the public Internet carries
-/// packets for `address`.
+/// Returns the embedded IPv4 address to which a translator or a tunnel of the public Internet
+/// delivers packets for `address`.
 fn embedded(address: IpAddr) -> Option<Ipv4Addr> {
     let IpAddr::V6(address) = address else { return None };
     let at = |place: usize| address.octets()[place..].first_chunk().map(|octets: &[u8; 4]| Ipv4Addr::from(*octets));
@@ -68,9 +68,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 }
 
 /// Returns `true` for public IPv6 addresses. Only 2000::/3 is assigned for global use (RFC 4291,
-/// §2.4). It excludes loopback, mapped and compatible addresses, link-local ones with or without a
-/// zone, multicast, and the prefix for NAT64 of a network (64:ff9b:1::/48, RFC 8215). If an address
-/// embeds an IPv4 address, that address decides.
+/// §2.4). This prefix excludes loopback, mapped, compatible, link-local and multicast addresses,
+/// and the prefix for NAT64 of a network (64:ff9b:1::/48, RFC 8215). If an address embeds an IPv4
+/// address, the result is that of the IPv4 address.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     if let Some(embedded) = embedded(address.into()) {
         return is_public_v4(embedded);
@@ -82,7 +82,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
 }
 
-/// Returns the bits of an address, from the highest on, and their number.
+/// Returns the bits of an address, highest first, and the number of bits.
 pub(super) fn bits(address: IpAddr) -> (u128, u8) {
     match address {
         IpAddr::V4(address) => (u128::from(u32::from(address)) << 96, 32),
@@ -90,7 +90,7 @@ pub(super) fn bits(address: IpAddr) -> (u128, u8) {
     }
 }
 
-/// Returns `true` if the first `length` bits of `address` are those of `network`.
+/// Returns `true` if the first `length` bits of `address` and `network` are equal.
 pub(super) fn is_within(address: IpAddr, network: IpAddr, length: u8) -> bool {
     let difference = bits(address).0 ^ bits(network).0;
     address.is_ipv4() == network.is_ipv4() && (length == 0 || difference >> (128 - u32::from(length)) == 0)

@@ -8,12 +8,12 @@ use tokio::net::TcpStream;
 
 /// The number of bytes per read.
 const BLOCK: usize = 64 << 10;
-/// The code of a stream that is reset because its TCP connection was reset.
+/// The code with which a stream is reset if its TCP connection was reset.
 const RESET: u32 = 1;
 
-/// An unfinished TCP connection of a program or a target. It is reset however it is closed: after
-/// an error, with its task, or by the kernel when the process is killed. A FIN would claim that no
-/// bytes are missing.
+/// An unfinished TCP connection of a program or a target. However it is closed, it is reset: after
+/// an error, with its task, or by the kernel when the process is killed. A FIN would indicate that
+/// all bytes were sent.
 pub(super) struct Unfinished(TcpStream);
 
 impl Unfinished {
@@ -31,12 +31,13 @@ impl Unfinished {
     /// Finishes a connection after the last byte was written. The kernel delivers the bytes and
     /// closes the connection in order.
     pub(super) fn finish(self) {
-        // It fails if the connection has already ended.
+        // The call fails if the connection has already ended.
         _ = sockopt::set_socket_linger(&self.0, None);
     }
 }
 
-/// Relays bytes, ends and resets until both directions have ended and the other side has all bytes.
+/// Relays bytes, ends and resets. Returns when both directions have ended and the other side has
+/// all bytes.
 pub(super) async fn relay(mut tcp: Unfinished, mut send: SendStream, mut receive: ReceiveStream) -> io::Result<()> {
     _ = tcp.tcp().set_nodelay(true);
     let passed = {

@@ -1,4 +1,4 @@
-//! SOCKS5 (RFC 1928), without authentication and with CONNECT only.
+//! SOCKS5 (RFC 1928), without authentication and only with CONNECT.
 
 use super::target::Target;
 use std::io;
@@ -8,8 +8,7 @@ const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
 const NO_METHOD: u8 = 0xff;
 const CONNECT: u8 = 1;
-/// The message for a client that does not speak SOCKS5. It omits further octets: the version octet
-/// already identifies a browser that speaks HTTP.
+/// The message for a client that does not use SOCKS5. It does not quote the client's octets.
 const NOT_SOCKS: &str = "it does not speak SOCKS5";
 
 /// The reply field (RFC 1928, §6).
@@ -80,7 +79,8 @@ pub async fn read_request(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) ->
     Ok(None)
 }
 
-/// Sends a reply. Omits the far side's bound address, which connecting programs do not use.
+/// Sends a reply. Omits the bound address of the far side, because connecting programs do not use
+/// it.
 pub(super) async fn reply(stream: &mut (impl AsyncWrite + Unpin), reply: Reply) -> io::Result<()> {
     stream.write_all(&[VERSION, reply.0, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }

@@ -21,13 +21,13 @@ pub struct Target {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Host {
     Address(IpAddr),
-    /// At most 255 octets of ASCII without spaces and controls.
+    /// A name: at most 255 octets of ASCII without spaces and control characters.
     Name(String),
 }
 
 fn name_of(text: &str) -> Option<Host> {
     let is_name = (1..=255).contains(&text.len()) && text.bytes().all(|octet| octet.is_ascii_graphic());
-    // Programs also pass addresses as names.
+    // Programs also pass addresses in the form of names.
     is_name.then(|| text.parse().map_or_else(|_| Host::Name(text.to_ascii_lowercase()), Host::Address))
 }
 
@@ -53,8 +53,7 @@ impl Target {
         to.extend(self.port.to_be_bytes());
     }
 
-    /// Reads a target. Returns `None` for an address type that SOCKS5 does not have, or an invalid
-    /// name.
+    /// Reads a target. Returns `None` for an unknown address type or an invalid name.
     ///
     /// # Errors
     /// If the octets end too early.

@@ -1,4 +1,4 @@
-//! The secret that lets a client use the far side of a proxy.
+//! The secret that permits a client to use the far side of a proxy.
 
 use crate::tools::ToolError;
 use ring::digest::{SHA256, digest};
@@ -26,7 +26,8 @@ impl Token {
         &self.0
     }
 
-    /// The digests are compared, so that the time of the comparison reveals nothing of the secret.
+    /// The digests are compared, so that the duration of the comparison reveals nothing about the
+    /// secret.
     pub(super) fn is(&self, shown: &[u8; 32]) -> bool {
         digest(&SHA256, &self.0).as_ref() == digest(&SHA256, shown).as_ref()
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::tools::files::{Scratch, until_no_step_is_left};
 use std::fs;
 
-/// Creates the files that a server keeps, in the order of its first start.
+/// Creates the files of a server, in the order of its first start.
 fn start(folder: &Path) -> Result<(), ToolError> {
     identity(folder)?;
     reset_key(folder)?;
@@ -26,7 +26,7 @@ fn a_first_start_that_ends_anywhere_is_followed_by_one_that_works() {
         || {
             let before = (text(&key), text(&certificate));
             start(&state).unwrap();
-            // Existing files are kept, because clients may have used them.
+            // Existing files are kept, because clients may depend on them.
             for (before, path) in [(before.0, &key), (before.1, &certificate)] {
                 made += u32::from(before.is_none());
                 assert!(before.is_none_or(|before| Some(before) == text(path)));

@@ -1,5 +1,5 @@
-//! One end of a connection of the kernel's TCP. It is measured by the packets that pass its device
-//! and, for a flow of the scenario, by `TCP_INFO`.
+//! One end of a connection of the kernel's TCP. It is measured by the packets that pass its device.
+//! For a flow of the scenario, it is also measured by `TCP_INFO`.
 
 use super::super::packet::{Data, Note, RealPacket};
 use super::Shown;
@@ -15,7 +15,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// The minimum time between two readings of `TCP_INFO`, each of which costs a third of a packet.
+/// The minimum time between two readings of `TCP_INFO`. Each reading costs a third of the time of a
+/// packet.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The data that an end sends.
@@ -23,7 +24,7 @@ const SAMPLE_INTERVAL: Duration = Duration::from_millis(1);
 struct Sent {
     /// The sequence number of the first byte of data.
     initial: Option<SeqNumber>,
-    /// One more than the highest offset sent.
+    /// The highest sent stream offset, plus one.
     next: u64,
     /// The offset of the FIN.
     fin: Option<u64>,
@@ -33,11 +34,11 @@ struct Sent {
     /// IP bytes of all packets.
     ip_octets: u64,
     retransmissions: u64,
-    /// The ranges that the peer has acknowledged, cumulatively or selectively.
+    /// The ranges that the peer has acknowledged, by cumulative ACKs or SACK blocks.
     acknowledged: Ranges,
     acks_received: u64,
-    /// Segments without a cumulative acknowledgment: the end offset and, unless the segment was
-    /// retransmitted, the time of transmission.
+    /// Segments without a cumulative acknowledgment: the end offset and the time of transmission.
+    /// The time is `None` if the segment was retransmitted.
     flight: VecDeque<(u64, Option<Instant>)>,
 }
 
@@ -49,7 +50,7 @@ struct Received {
     marked: u64,
     /// The arrival time of the last data.
     newest: Option<Instant>,
-    /// `true` if the peer's FIN has arrived, and this end must still close.
+    /// `true` if the peer's FIN has arrived, and this end has not closed yet.
     closes: bool,
 }
 
@@ -64,9 +65,9 @@ pub(super) struct TcpEnd {
     vitals: Vitals,
     sampled: Option<Instant>,
     is_established: bool,
-    /// Timeouts of the handshake, which the kernel counts with those of data.
+    /// Timeouts of the handshake. The kernel includes them in its count of timeouts.
     handshake_timeouts: Option<u32>,
-    /// For a connection of programs: the facts that its packets reveal, instead of `TCP_INFO`.
+    /// For a connection of programs: the facts that its packets reveal. They replace `TCP_INFO`.
     of_program: Option<Box<Seen>>,
 }
 
@@ -78,7 +79,7 @@ struct Seen {
     peer_scale: u8,
     /// The right edge of the peer's window, as an offset.
     allowed: u64,
-    /// The largest payload of a segment sent.
+    /// The largest payload of a sent segment.
     largest: u64,
 }
 
@@ -97,7 +98,7 @@ impl TcpEnd {
         }
     }
 
-    /// Returns an end of a connection between programs.
+    /// Creates an end of a connection between programs.
     pub(super) fn of_program(end: u8) -> Self {
         Self { of_program: Some(Box::default()), ..Self::new(end, Arc::default()) }
     }
@@ -110,8 +111,8 @@ impl TcpEnd {
         &self.vitals
     }
 
-    /// Records that a packet leaves this end. Returns its data, and the instant from which its
-    /// content dates.
+    /// Records that this end sends a packet. Returns the packet's data, and the origin time of its
+    /// content.
     pub(super) fn departs(
         &mut self,
         now: Instant,
@@ -123,7 +124,7 @@ impl TcpEnd {
         let flags = segment.flags;
         if flags.contains(Flags::SYN) {
             self.sent.initial = Some(SeqNumber(segment.seq.0.wrapping_add(1)));
-            // A SYN-ACK counts as an acknowledgment, as in a simulation.
+            // As in a simulation, the number of ACKs includes the SYN-ACK.
             self.received.acks_sent += u64::from(flags.contains(Flags::ACK));
             return (None, now);
         }
@@ -163,8 +164,8 @@ impl TcpEnd {
         (Some(Data { offset, payload: segment.payload }), now)
     }
 
-    /// Records that a packet of the other end has been delivered to the host of this end, which has
-    /// processed it.
+    /// Records that a packet of the other end was delivered to the host of this end and processed
+    /// there.
     pub(super) fn arrives(&mut self, now: Instant, packet: &RealPacket, note: &Note, probes: &mut Probes) {
         if let Some(Data { offset, payload }) = note.data {
             self.shown.read_on_arrival();
@@ -204,16 +205,16 @@ impl TcpEnd {
     fn see_handshake(&mut self, now: Instant, flags: Flags, probes: &mut Probes) {
         let answers = self.sent.initial.is_some() && flags.contains(Flags::ACK) && !flags.contains(Flags::RST);
         if answers && !std::mem::replace(&mut self.is_established, true) {
-            // As in a simulation, an end that sends no data records it for the data that it
+            // As in a simulation, an end that sends no data records the event for the data that it
             // receives.
             probes.of(self.end).record_event(now, Event::Established);
         }
     }
 
-    /// Returns the limit of a program's connection, as far as its packets reveal it. Without
-    /// outstanding data, it is the application; with the peer's window filled, it is the peer. An
-    /// application that writes just enough to keep some data outstanding cannot be recognized from
-    /// outside.
+    /// Returns the limiting factor of a program's connection, as far as its packets reveal it. If
+    /// no data are outstanding, the factor is the application. If the peer's window is full, the
+    /// factor is the peer. From outside, an application that always keeps some data outstanding
+    /// cannot be identified as the limit.
     fn factor_of_program(&self) -> Option<LimitingFactor> {
         let seen = self.of_program.as_ref()?;
         Some(if self.sent.next == self.vitals.acknowledged {
@@ -272,8 +273,7 @@ impl TcpEnd {
         self.vitals.written = self.written();
     }
 
-    /// Returns the bytes that the application has written. For programs, these are the bytes that
-    /// have left.
+    /// Returns the bytes that the application has written. For programs, it returns the sent bytes.
     fn written(&self) -> u64 {
         self.of_program.as_ref().map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.sent.next)
     }
@@ -284,8 +284,8 @@ impl TcpEnd {
         self.shown.reader.as_ref().map_or(in_order, |_| self.shown.read.load(Ordering::Relaxed).min(in_order))
     }
 
-    /// Records the reads since the last packet of an application that reads late: most of its reads
-    /// cause an ACK.
+    /// Records the reads since the last packet, for an application that reads late. Most of these
+    /// reads cause an ACK.
     fn note_read(&mut self, now: Instant, probes: &mut Probes) {
         if self.shown.reader.is_some()
             && let Some(probe) = probes.received_by(self.end)
@@ -295,7 +295,7 @@ impl TcpEnd {
         }
     }
 
-    /// Reads `TCP_INFO`, unless it was read just before. For a program, uses the facts from its
+    /// Reads `TCP_INFO`, unless the last reading is recent. For a program, uses the facts from its
     /// packets.
     fn sample(&mut self, now: Instant) {
         self.refresh();
@@ -338,11 +338,11 @@ impl End for TcpEnd {
             count(counter::DELIVERED_BYTES, "B", self.delivered()),
         ];
         if self.of_program.is_none() {
-            // Before there is a socket, the counters are zero, so that every snapshot has the same
+            // Without a socket, the counters are zero, so that every snapshot has the same
             // counters.
             let info = self.info();
             let read = |of: fn(&TcpInfo) -> u64| info.as_ref().map_or(0, of);
-            // Until the handshake is over, all timeouts belong to it.
+            // Until the handshake has completed, all timeouts are timeouts of the handshake.
             let timeouts = info.as_ref().map_or(0, TcpInfo::total_rto);
             let of_data = timeouts - self.handshake_timeouts.unwrap_or(timeouts);
             counters.extend([

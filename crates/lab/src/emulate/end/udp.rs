@@ -1,5 +1,5 @@
 //! One end of a flow over UDP, measured by the datagrams that pass its device. Datagrams of a flow
-//! have the header of test traffic; those of programs are numbered as they leave.
+//! have the header of test traffic. Datagrams of programs are numbered when they are sent.
 
 use super::super::packet::{Data, Note, RealPacket};
 use super::Shown;
@@ -12,13 +12,13 @@ use acklab_wire::udp::UserDatagram;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// One end of a flow over UDP. The sending end counts departures; the receiving end is measured as
-/// in a simulation.
+/// One end of a flow over UDP. The sending end counts sent datagrams. The receiving end is measured
+/// as in a simulation.
 #[derive(Debug)]
 pub(super) struct UdpEnd {
     /// 0 for the end that sent the first datagram, 1 for the other.
     end: u8,
-    /// Set for an end of programs: the payload of a full datagram.
+    /// The payload of a full datagram, for an end of programs.
     of_program: Option<u64>,
     shown: Arc<Shown>,
     datagrams: u64,
@@ -35,12 +35,13 @@ impl UdpEnd {
         Self { end, of_program: None, shown, datagrams: 0, octets: 0, ip_octets: 0, receiver }
     }
 
-    /// Returns an end of an exchange between programs.
+    /// Creates an end of an exchange between programs.
     pub(super) fn of_program(end: u8, full: Bytes) -> Self {
         Self { of_program: Some(full.get()), ..Self::new(end, full, Arc::default()) }
     }
 
-    /// Returns the datagram in a packet. Its number is `number`, unless the datagram contains one.
+    /// Returns the datagram in a packet. `number` is the datagram's number, unless the datagram
+    /// contains its number.
     fn datagram(&self, packet: &RealPacket, number: u64) -> Option<UserDatagram> {
         if self.of_program.is_none() {
             return packet.datagram();
@@ -53,7 +54,7 @@ impl UdpEnd {
         })
     }
 
-    /// Records that a datagram leaves this end. Returns its data.
+    /// Records that this end sends a datagram. Returns the datagram's data.
     pub(super) fn departs(&mut self, now: Instant, packet: &RealPacket, probes: &mut Probes) -> Option<Data> {
         let datagram = self.datagram(packet, self.datagrams + 1)?;
         let (offset, payload) = (self.receiver.offset(&datagram), datagram.payload);
@@ -70,8 +71,7 @@ impl UdpEnd {
         Some(Data { offset: self.of_program.map_or(offset, |_| datagram.number), payload })
     }
 
-    /// Returns the bytes that the application has written. For programs, these are the bytes that
-    /// have left.
+    /// Returns the bytes that the application has written. For programs, it returns the sent bytes.
     fn written(&self) -> u64 {
         self.of_program.map_or_else(|| self.shown.written.load(Ordering::Relaxed), |_| self.octets)
     }
@@ -81,8 +81,8 @@ impl UdpEnd {
         let number = note.data.map_or(1, |data| data.offset);
         let Some(datagram) = self.datagram(packet, number) else { return };
         let before = self.receiver.vitals().received;
-        // The time of entry to the network, as in a simulation, instead of the whole microseconds
-        // in its payload.
+        // The time at which the packet entered the network, as in a simulation. The time in the
+        // payload has only whole microseconds.
         self.receiver.accept(now, UserDatagram { sent_at: packet.origin(), ..datagram });
         let vitals = self.receiver.vitals();
         let fresh = vitals.received - before;

@@ -15,7 +15,8 @@ use std::io;
 pub(super) const DEVICE: &str = "acklab0";
 /// The index of the loopback device.
 const LOOPBACK_INDEX: u32 = 1;
-/// The packets that a device can queue: far more than arrive during a stall of the reader.
+/// The number of packets that a device can queue. It is much larger than the number of packets that
+/// arrive during a stall of the reader.
 const QUEUE_LEN: u32 = 10_000;
 
 impl Stage {
@@ -25,7 +26,7 @@ impl Stage {
             self.nodes.iter().find(|(_, known)| **known == node).map_or_else(String::new, |(name, _)| name.clone());
         let namespace = Namespace::new()?;
         for (parameter, value) in kernel::PARAMETERS {
-            // A kernel without IPv6 lacks some parameters.
+            // A kernel without IPv6 does not have all parameters.
             let _ = namespace.set(parameter, value);
         }
         let tun = Tun::new(&namespace, DEVICE)?;

@@ -1,11 +1,12 @@
-//! The node that leads to the networks of this machine, and through them to the Internet. Its host
-//! forwards packets that no node receives. They pass through a pair of virtual devices to the
-//! namespace of the process. Both sides translate addresses.
+//! The node that connects to the networks of this machine and, through them, to the Internet. Its
+//! host forwards packets whose destination is not a node. The packets pass through a pair of
+//! virtual devices to the namespace of the process. Both sides translate addresses.
 //!
-//! No part of it outlives the run. The pair ends with the namespace of the node. In the namespace
-//! of the process, a process `nft` owns the nftables table. Its input is a pipe from here, and it
-//! ends with the pipe. The kernel removes a table with the flag `owner` together with its owner.
-//! Only the administrator decides whether the machine forwards packets (`net.ipv4.ip_forward`).
+//! Everything here is removed when the run ends. The pair of devices disappears with the namespace
+//! of the node. In the namespace of the process, a process `nft` owns the nftables table. `nft`
+//! reads a pipe from this process and ends when the pipe closes. The kernel removes a table with
+//! the flag `owner` when its owner ends. Only the administrator decides whether the machine
+//! forwards packets (`net.ipv4.ip_forward`).
 
 use super::super::host_error;
 use super::{Host, Stage};
@@ -22,14 +23,14 @@ use std::time::Duration;
 
 /// The device of the node's host.
 const INNER: &str = "acklab-out";
-/// The maximum time of `nft`.
+/// The maximum time for which `nft` may run.
 const PATIENCE: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(10);
 
-/// The connection to the networks outside, while it is kept.
+/// The connection to the networks outside. It exists until this value is dropped.
 pub(super) struct Internet {
     pub(super) node: NodeId,
-    /// The owner of the table in the namespace of the process. `None` if packets need no
+    /// The process that owns the table in the namespace of the process. `None` if packets need no
     /// translation there.
     owner: Option<Child>,
 }
@@ -38,14 +39,14 @@ impl Drop for Internet {
     fn drop(&mut self) {
         if let Some(owner) = &mut self.owner {
             drop(owner.stdin.take());
-            // The process ends with its input.
+            // The process ends when its input closes.
             let _ = owner.wait();
         }
     }
 }
 
-/// Returns the addresses of the pair: 100.64.0.0/10 is shared address space for translators (RFC
-/// 6598), of which each process takes four.
+/// Returns the addresses of the pair of devices. 100.64.0.0/10 is shared address space for
+/// translators (RFC 6598). Each process uses four of its addresses.
 fn addresses() -> [Ipv4Addr; 2] {
     const SHARED: u32 = 0x6440_0000;
     let block = SHARED + (std::process::id() & 0x000f_ffff) * 4;
@@ -53,7 +54,7 @@ fn addresses() -> [Ipv4Addr; 2] {
 }
 
 impl Stage {
-    /// Connects the host of `node` with `home`, the original namespace of the process.
+    /// Connects the host of `node` to `home`, the original namespace of the process.
     pub(super) fn open_internet(&mut self, node: NodeId, home: &Namespace) -> Result<(), Error> {
         let forwards =
             home.get("net/ipv4/ip_forward").map_err(host_error("cannot read whether this machine forwards"))?;
@@ -75,7 +76,7 @@ impl Stage {
                 format!("add rule ip acklab out {subnet} oifname {device} masquerade"),
             ]
         };
-        // The host's table lives as long as its namespace, so it needs no owner.
+        // The table of the host's namespace is removed with the namespace, so it needs no owner.
         let rules = translate("ip saddr 10.0.0.0/8", INNER).join("\n").replace(" { flags owner; }", "");
         host.namespace.inside(|| run(&rules)).map_err(nft_error)?;
         let table = format!("acklab_{}", std::process::id());
@@ -121,7 +122,7 @@ fn index_of(netlink: &Netlink, name: &str) -> io::Result<u32> {
     Ok(found.ok_or_else(|| io::Error::other(format!("there is no device {name}")))?.index)
 }
 
-/// Applies rules of nftables in the namespace of the thread.
+/// Applies nftables rules in the namespace of the thread.
 fn run(rules: &str) -> io::Result<()> {
     let mut nft = Command::new("nft").args(["-f", "-"]).stdin(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut input) = nft.stdin.take() {
@@ -131,11 +132,11 @@ fn run(rules: &str) -> io::Result<()> {
     if done.status.success() { Ok(()) } else { Err(io::Error::other(String::from_utf8_lossy(&done.stderr).trim())) }
 }
 
-/// Applies rules of nftables in the namespace of the thread, by a process that owns `table` until
-/// its input ends.
+/// Applies nftables rules in the namespace of the thread. A process owns `table` until its input
+/// closes.
 fn own(rules: &str, table: &str) -> io::Result<Child> {
     let mut command = Command::new("nft");
-    // Ctrl-C must reach only the run, which ends the process.
+    // Ctrl-C must reach only the run. The run then ends the process.
     command.arg("-i").process_group(0).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut owner = command.spawn()?;
     if let Some(input) = &mut owner.stdin {

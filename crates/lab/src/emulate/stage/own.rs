@@ -1,4 +1,4 @@
-//! The flows of acklab's own stack: their ends are the endpoints of a simulation, whose packets are
+//! The flows of acklab's stack. Their ends are the endpoints of a simulation. Their packets are
 //! encoded as bytes here.
 
 use super::super::hosts::RealWorld;
@@ -12,7 +12,7 @@ use acklab_base::random::Seed;
 use acklab_measure::Series;
 use acklab_wire::Endpoints;
 
-/// Attaches the ends of a flow, which uses these addresses and ports. Returns its plans.
+/// Attaches the ends of a flow with these addresses and ports. Returns the flow's plans.
 pub(super) fn add(
     world: &mut RealWorld,
     scenario: &Scenario,
@@ -25,7 +25,7 @@ pub(super) fn add(
     let routes = ways.map(|(way, to)| Route { dscp, version, ..Route::new(protocol, way, to) });
     let keys = ways.map(|(way, _)| version.flow_key(way, protocol));
     let refused = |source| Error::Attach { flow: flow.name.clone(), source };
-    // The packets that arrive at one end have the flow key of those that the other end sends.
+    // Packets that arrive at one end have the flow key of the packets that the other end sends.
     world.attach(*from, keys[1]).map_err(refused)?;
     world.attach(*to, keys[0]).map_err(refused)?;
     let patterns = [0, 1].map(|end| Pattern::new(Seed(scenario.seed), &flow.name, end));

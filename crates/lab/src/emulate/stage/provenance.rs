@@ -11,8 +11,8 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
-/// The offloads of TCP and UDP in the devices, as the table `kernel` names them. All are off, so
-/// that no device merges or splits packets.
+/// The offloads of TCP and UDP in the devices, with their names in the table `kernel`. All are off,
+/// so that no device merges or splits packets.
 const DEVICES: [(&str, &str); 5] = [
     ("offloads", "none"),
     ("tso", "off: TCP hands over one segment at a time"),
@@ -29,7 +29,7 @@ impl Stage {
             let dropped = host.namespace.inside(|| {
                 let text = fs::read_to_string("/proc/thread-self/net/dev")?;
                 let line = text.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'));
-                // The eight columns of reception, then octets, packets, errors and drops of
+                // The columns are eight of reception, then octets, packets, errors and drops of
                 // transmission.
                 let dropped = line.and_then(|line| line.split_whitespace().nth(11)?.parse::<u64>().ok());
                 dropped.ok_or_else(|| io::Error::other("the device has no counters"))
@@ -55,7 +55,7 @@ impl Stage {
         rows.push((None, "mtu".to_owned(), self.mtu.to_string()));
         for host in &self.hosts {
             for parameter in kernel::REPORTED {
-                // Kernels have different parameters.
+                // Not every kernel has every parameter.
                 if let Ok(value) = host.namespace.get(parameter) {
                     rows.push((Some(host.name.clone()), parameter.replace('/', "."), value));
                 }

@@ -14,9 +14,9 @@ use acklab_wire::{Endpoints, address_of_node};
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
 
-/// The first dynamic port (RFC 6335, §6), from which client ports of flows are numbered.
+/// The first dynamic port (RFC 6335, §6). Client ports of flows are numbered from it.
 const CLIENT_PORT: u16 = 49_152;
-/// The port of the first flow at the other end.
+/// The server port of the first flow.
 const SERVER_PORT: u16 = 20_000;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -24,7 +24,7 @@ const UDP: u8 = 17;
 /// A flow whose sockets exist.
 pub(super) struct Staged {
     pub(super) ends: [KernelEnd; 2],
-    /// The keys of the packets of both ends.
+    /// The flow keys of the packets that the two ends send.
     pub(super) keys: [FlowKey; 2],
 }
 
@@ -61,13 +61,12 @@ impl Stage {
                 let socket = |end: usize, address: SocketAddr| {
                     let socket = Tcp::bound(namespaces[end], address, &request.options)?;
                     socket.set_tos(tos)?;
-                    // As in a simulation, written data leave at once.
+                    // As in a simulation, written data are sent immediately.
                     socket.set_no_delay()?;
                     Ok(socket)
                 };
                 let sockets = [socket(0, client).map_err(refused())?, socket(1, server).map_err(refused())?];
-                // The end that accepts comes first, so that it listens before the other one
-                // connects.
+                // The accepting end comes first, so that it listens before the other end connects.
                 let ends_of_flow = sockets.into_iter().zip(writers).zip([Some(server), None]).zip(&shown).rev();
                 traffic.extend(ends_of_flow.map(|(((socket, writer), peer), shown)| {
                     TrafficEnd::Stream(stream::StreamEnd { socket, peer, writer, shown: Arc::clone(shown) })

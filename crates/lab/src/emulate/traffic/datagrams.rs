@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// One end of a flow over UDP. It sends if it has a writer, and receives otherwise.
+/// One end of a flow over UDP. An end with a writer sends; an end without a writer receives.
 pub(in super::super) struct DatagramEnd {
     pub(in super::super) socket: Udp,
     pub(in super::super) writer: Option<Writer>,
@@ -21,7 +21,7 @@ pub(in super::super) struct DatagramEnd {
 /// A running end.
 pub(super) struct DatagramWorker {
     end: DatagramEnd,
-    /// Payloads that were written when the socket had no room.
+    /// Payload sizes that were written while the socket had no room.
     waiting: VecDeque<u32>,
     /// The number of datagrams sent.
     sent: u64,
@@ -64,13 +64,13 @@ impl DatagramWorker {
             port.send_waiting();
         }
         shown.with_reader(|reader| reader.run(now, Port::Datagram(&mut port)));
-        // Datagrams that are not played are still read, as by a program.
+        // Like a program, the end also reads datagrams that it does not play.
         while port.receive().is_some() {}
         port.error.map_or(Ok(()), Err)
     }
 }
 
-/// A socket as the port of an application.
+/// A socket with the interface of an application's port.
 struct DatagramSocket<'a> {
     socket: &'a Udp,
     shown: &'a Shown,
@@ -82,7 +82,7 @@ struct DatagramSocket<'a> {
 }
 
 impl DatagramSocket<'_> {
-    /// Sends waiting payloads, as far as the socket has room.
+    /// Sends queued payloads while the socket has room.
     fn send_waiting(&mut self) {
         while let Some(payload) = self.waiting.front().copied() {
             let number = *self.sent + 1;

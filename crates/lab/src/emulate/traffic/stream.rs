@@ -11,25 +11,25 @@ use std::sync::atomic::Ordering;
 
 /// The bytes per read call.
 pub(super) const CHUNK: usize = 256 << 10;
-/// The bytes per write. The thread that carries packets shares the processor and waits meanwhile.
-/// The kernel takes about 20 µs for these 22 segments, but half a millisecond for a third of a send
-/// buffer of 4 MiB, which becomes free at once.
+/// The bytes per write. The thread that carries packets shares the processor and waits during a
+/// write. The kernel takes about 20 µs for these 22 segments. A write of a third of a 4 MiB send
+/// buffer, which becomes free in one step, would take half a millisecond.
 const SLICE: usize = 32 << 10;
-/// The maximum number of octets that one system call writes: all that a send buffer holds. A
-/// boundary between two writes may leave a short segment.
+/// The maximum number of octets that one system call writes: the size of a send buffer. A boundary
+/// between two writes may cause a short segment.
 const LARGEST_WRITE: usize = 4 << 20;
-/// The time that is left to the other thread between two slices. Slices then reach about 4 Gbps, as
-/// much as one link carries.
+/// The pause between two slices, in which the other thread runs. With these pauses, slices reach
+/// about 4 Gbps, as much as one link carries.
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// How applications write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pace {
-    /// In slices with pauses, so that packets are carried meanwhile.
+    /// In slices with pauses, so that packets are carried during the pauses.
     #[default]
     Sliced,
-    /// All that the kernel accepts at once, as applications of a simulation do. Programs of a guest
-    /// in virtual time take no time, so that no packet waits.
+    /// As much as the kernel accepts in one call, as applications of a simulation do. In a guest in
+    /// virtual time, programs take no time, so that packets do not wait.
     AtOnce,
 }
 
@@ -37,15 +37,15 @@ pub enum Pace {
 pub(in super::super) struct StreamEnd {
     /// The socket that connects, or that accepts one connection.
     pub(in super::super) socket: Tcp,
-    /// The address to connect to; without it, the socket accepts.
+    /// The address to connect to. If `None`, the socket accepts a connection.
     pub(in super::super) peer: Option<SocketAddr>,
     pub(in super::super) writer: Option<Writer>,
     pub(in super::super) shown: Arc<Shown>,
 }
 
 impl StreamEnd {
-    /// Returns the events of interest on its connection. The thread that carries packets reads,
-    /// unless the application has a reader.
+    /// Returns the events of interest on the end's connection. The thread that carries packets
+    /// reads, unless the application has a reader.
     fn interest(&self) -> Interest {
         if self.shown.reader.is_some() { Interest::Both } else { Interest::Writing }
     }
@@ -54,17 +54,18 @@ impl StreamEnd {
 /// A running end of a connection.
 pub(super) struct StreamWorker {
     end: StreamEnd,
-    /// The connection, once it is accepted; for the connecting end, its socket.
+    /// The connection. An accepting end has none until it accepts; a connecting end uses its
+    /// socket.
     connection: Option<Tcp>,
     is_open: bool,
     pace: Pace,
-    /// When the next slice is written, if data are left.
+    /// When the next slice is written, if unwritten data remain.
     resume: Option<Instant>,
 }
 
 impl StreamWorker {
     pub(super) fn new(end: StreamEnd, pace: Pace, watch: &Watch, number: usize) -> io::Result<Self> {
-        // The end that accepts waits for connections first.
+        // An accepting end first waits for connections.
         let interest = if end.peer.is_none() { Interest::Both } else { end.interest() };
         watch.add(&end.socket, number, interest)?;
         let connection = match end.peer {
@@ -81,7 +82,7 @@ impl StreamWorker {
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        // Before there is a connection, there is nothing to write or read.
+        // Without a connection, the end has nothing to write or read.
         self.connection.as_ref()?;
         let writer = self.end.writer.as_ref().and_then(Writer::deadline);
         let reader = self.end.shown.with_reader(|reader| reader.deadline()).flatten();
@@ -129,14 +130,14 @@ impl StreamWorker {
     }
 }
 
-/// A socket as the port of an application.
+/// A socket with the interface of an application's port.
 struct SocketPort<'a> {
     socket: &'a Tcp,
     peer: Option<SocketAddr>,
     shown: &'a Shown,
     is_open: &'a mut bool,
     buffer: &'a mut [u8],
-    /// The bytes that may still be written now.
+    /// The bytes that may still be written in this slice.
     slice: usize,
     error: Option<io::Error>,
 }
@@ -162,7 +163,7 @@ impl StreamPort for SocketPort<'_> {
         *self.is_open || self.socket.info().is_ok_and(|info| info.is_open())
     }
 
-    /// Returns no limit: the kernel reports its room only on a write.
+    /// Returns no limit. The kernel reports the room in its buffer only on a write.
     fn room(&self) -> u64 {
         u64::MAX
     }
@@ -205,7 +206,7 @@ impl StreamPort for SocketPort<'_> {
                     self.shown.read.fetch_add(more as u64, Ordering::Relaxed);
                 }
                 Ok(_) => break,
-                // A socket that is not connected yet has nothing to read.
+                // A socket that is not connected has no data to read.
                 Err(error) if error.kind() == io::ErrorKind::NotConnected => break,
                 Err(error) => _ = self.error.get_or_insert(error),
             }

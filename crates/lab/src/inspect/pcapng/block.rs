@@ -3,9 +3,10 @@
 use crate::inspect::{damaged_at, ends_at, fill, skip};
 use std::io::{self, Read};
 
-/// The maximum size of a parsed block in bytes, as in Wireshark. A longer one counts as damage.
+/// The maximum size of a parsed block in bytes, as in Wireshark. A longer block is treated as
+/// damage.
 const MAX_BLOCK: u32 = 16 << 20;
-/// The bytes of type and length before the body of a block, and of the length after it.
+/// The number of bytes around the body of a block: type and length before it, length after it.
 const AROUND: u32 = 12;
 
 /// The types of blocks that are parsed.
@@ -55,7 +56,7 @@ impl<R: Read> Blocks<R> {
             _ => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
         }
         let [a, b, c, d, length @ ..] = head;
-        // The type of a section is the same in either byte order, with which its body begins.
+        // A section begins with the byte order. Its type is the same in both orders.
         let is_section = u32::from_le_bytes([a, b, c, d]) == kind::SECTION;
         let mut magic = [0; 4];
         if is_section {
@@ -112,7 +113,7 @@ impl From<io::Error> for Failed {
     }
 }
 
-/// The rest of the body of a block, or the value of an option.
+/// The remaining bytes of a block's body or of an option's value.
 #[derive(Clone, Copy)]
 pub(super) struct Body<'a> {
     pub(super) octets: &'a [u8],
@@ -144,7 +145,7 @@ impl<'a> Body<'a> {
         &self.octets[..self.octets.len().min(count)]
     }
 
-    /// Returns the options: code and value. A truncated one ends them.
+    /// Returns the options as code and value. Ends at a truncated option.
     pub(super) fn options(mut self) -> impl Iterator<Item = (u16, Body<'a>)> {
         const END: u16 = 0;
         std::iter::from_fn(move || {

@@ -10,16 +10,16 @@ const NANOS_PER_SECOND: i128 = 1_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Interface {
     pub(super) link_type: LinkType,
-    /// The snap length; zero for none.
+    /// The snap length in bytes. Zero if unlimited.
     pub(super) snap_length: u32,
-    /// The bytes of the FCS at the end of each frame, if stated.
+    /// The number of FCS bytes at the end of each frame, if the file states it.
     pub(super) fcs: Option<u32>,
     resolution: Resolution,
-    /// Seconds that are added to each time.
+    /// The offset in seconds, which is added to each time.
     offset: i64,
 }
 
-/// The tick of the clock: ten or two to the power of minus this.
+/// The tick of the clock in seconds: 10⁻ⁿ or 2⁻ⁿ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Resolution {
     Decimal(u32),
@@ -48,12 +48,12 @@ impl Interface {
         Some(interface)
     }
 
-    /// Returns the instant after this many ticks. 64 bits of nanoseconds last until 2554.
+    /// Returns the instant after this many ticks. 64-bit nanoseconds suffice until 2554.
     pub(super) fn instant(&self, ticks: u64) -> Instant {
         let ticks = u128::from(ticks);
         let nanos = match self.resolution {
             Resolution::Decimal(power @ ..=NANOS) => ticks * 10_u128.pow(NANOS - power),
-            // A divisor beyond 128 bits exceeds all ticks.
+            // A divisor beyond 128 bits is larger than any number of ticks.
             Resolution::Decimal(power) => 10_u128.checked_pow(power - NANOS).map_or(0, |divisor| ticks / divisor),
             Resolution::Binary(power) => (ticks * NANOS_PER_SECOND.unsigned_abs()) >> power,
         };

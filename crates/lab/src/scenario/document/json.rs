@@ -6,7 +6,7 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
 
-/// Parses a whole document. Values have no positions, but syntax errors have.
+/// Parses a whole document. Syntax errors have positions; values have none.
 pub(super) fn parse(text: &str) -> Result<Node, SyntaxError> {
     serde_json::from_str(text).map_err(|error| {
         let line_start = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();

@@ -61,8 +61,8 @@ fn from_table(table: DeTable<'_>) -> Result<Value, SyntaxError> {
     Ok(Value::Table(members.collect::<Result<_, _>>()?))
 }
 
-/// Returns the error for the most frequent faults, for which the TOML parser has no clear message:
-/// text without quotes, or a missing value.
+/// Returns the error for two common faults for which the TOML parser has no clear message: text
+/// without quotes, and a missing value.
 fn bare_value(text: &str, fault: usize) -> Option<SyntaxError> {
     let line_start = text.get(..fault)?.rfind('\n').map_or(0, |newline| newline + 1);
     let start = line_start + text[line_start..fault].rfind('=')? + 1;

@@ -1,4 +1,4 @@
-//! Commands that run on nodes.
+//! Checks the commands that run on nodes.
 
 use super::network::Network;
 use super::{name, not_too_long, some_of};

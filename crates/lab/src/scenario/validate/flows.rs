@@ -1,4 +1,4 @@
-//! Flows and their applications.
+//! Checks flows and their applications.
 
 use super::links;
 use super::network::Network;
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 
 /// The maximum number of flows.
 const MAX_FLOWS: u64 = 10_000;
-/// The maximum size of a write: the largest receive window (RFC 7323, §2.3).
+/// The maximum size of a write: the maximum receive window (RFC 7323, §2.3).
 const LARGEST_WRITE: Bytes = Bytes(1 << 30);
-/// The maximum size of a transfer. A larger one would not end within the ten years that a run may
-/// last.
+/// The maximum size of a transfer. A larger transfer would not end within ten years, the maximum
+/// duration of a run.
 const LARGEST_TRANSFER: Bytes = Bytes(1 << 60);
-/// The maximum number of objects of a page, the document among them.
+/// The maximum number of objects of a page, including the document.
 const MAX_OBJECTS: usize = 10_000;
 
 pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(), Problem> {
@@ -51,8 +51,8 @@ pub(super) fn validate(scenario: &Scenario, network: &Network<'_>) -> Result<(),
     names(scenario)
 }
 
-/// Checks that the names of flows are unique after expansion: a flow `a` with two copies has a copy
-/// `a_1`, which may be the name of another flow.
+/// Checks that the names of flows are unique after expansion. For example, a flow `a` with two
+/// copies has a copy `a_1`, and another flow may have the name `a_1`.
 fn names(scenario: &Scenario) -> Result<(), Problem> {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
     let mut before = 0;
@@ -133,14 +133,14 @@ fn times(path: &str, flow: &Flow, copies: u64, end: Duration) -> Result<(), Prob
     }
 }
 
-/// Checks the settings of the transport, by its own rules.
+/// Checks the settings of the transport by the transport's rules.
 fn transport(path: &str, flow: &Flow, version: IpVersion) -> Result<(), Problem> {
     flow.transport.check_for(flow, version).map_err(|fault| refused(path, fault))?;
     let names = flow.transport.custom_names();
     names.iter().try_for_each(|(key, custom)| name(&format!("{path}.{}", key.path()), custom))
 }
 
-/// Checks that the stack that a flow requires has its transport.
+/// Checks that the required stack of a flow supports the flow's transport.
 fn stack(path: &str, flow: &Flow) -> Result<(), Problem> {
     let abilities = flow.transport.abilities();
     let (is_able, whose, known) = match flow.stack {
@@ -162,7 +162,7 @@ fn stack(path: &str, flow: &Flow) -> Result<(), Problem> {
     Err(Problem::invalid(path, reason))
 }
 
-/// Returns the refusal of settings below `path` that a transport finds faulty.
+/// Returns the refusal for a fault that a transport found in settings below `path`.
 pub(super) fn refused(path: &str, fault: Fault) -> Problem {
     let at = format!("{path}.{}", fault.path);
     match fault.complaint {
@@ -236,13 +236,13 @@ fn back(path: &str, flow: &Flow) -> Result<(), Problem> {
     application(path, traffic)
 }
 
-/// Returns the transports of which both ends can write.
+/// Returns the names of the transports whose both ends can write.
 fn duplex() -> Vec<&'static str> {
     Transport::names_with(|abilities| abilities.is_duplex)
 }
 
-/// Checks that a page has a transport for both directions, that nothing else is written or read,
-/// and its sizes.
+/// Checks a page: its transport must support both directions, the flow must have no other data, and
+/// the sizes must be valid.
 fn page(path: &str, flow: &Flow) -> Result<(), Problem> {
     let Some(page) = &flow.page else { return Ok(()) };
     let at = |key: &str| format!("{path}.{key}");
@@ -306,7 +306,8 @@ fn reading(path: &str, flow: &Flow) -> Result<(), Problem> {
     writes(&format!("{path}.read"), rate, read)
 }
 
-/// Checks that there is a video to play, over a transport whose receiver reports the arrived data.
+/// Checks that there is a video to play. Its transport must have a receiver that reports the
+/// arrived data.
 fn playback(path: &str, flow: &Flow, buffer: Duration) -> Result<(), Problem> {
     if flow.traffic.video().is_none() {
         let reason = "only a video can be played; expected `traffic` of the model \"video\"";
@@ -315,7 +316,7 @@ fn playback(path: &str, flow: &Flow, buffer: Duration) -> Result<(), Problem> {
     not_too_long(&format!("{path}.buffer"), buffer)
 }
 
-/// Checks the size of writes or reads at `rate`. The time between them must be at least a
+/// Checks the size of writes or reads at `rate`. The time between two of them must be at least a
 /// nanosecond.
 fn writes(path: &str, rate: Rate, write: Bytes) -> Result<(), Problem> {
     if write == Bytes::ZERO {

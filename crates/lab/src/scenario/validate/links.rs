@@ -1,4 +1,4 @@
-//! Links and their parts.
+//! Checks links and their parts.
 
 use super::{above_zero, name, not_too_long};
 use crate::scenario::Link;
@@ -11,19 +11,19 @@ use std::collections::BTreeSet;
 
 /// The maximum rate of a link: 10 Tbps.
 pub(super) const FASTEST: Rate = Rate::from_mbps(10_000_000);
-/// The maximum link-layer overhead: more than any link layer adds to a packet.
+/// The maximum link-layer overhead. It is larger than the overhead of any link layer.
 const MAX_OVERHEAD: Bytes = Bytes(65_535);
 /// The minimum MTU: the size that every internet module must forward without further fragmentation
 /// (RFC 791, §3.2).
 const MIN_MTU: Bytes = Bytes(68);
 /// The minimum and maximum duration of a superframe, and the maximum time to an assignment.
-/// Requests are kept for that time, one per superframe.
+/// Requests are stored for that time, one per superframe.
 const SUPERFRAMES: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(10)];
 const SLOWEST_ASSIGNMENT: Duration = Duration::from_secs(10);
-/// The maximum number of superframes for which a requested rate holds: the largest time-out of EN
-/// 301 790 is 15.
+/// The maximum number of superframes for which a requested rate is valid. In EN 301 790, the
+/// maximum timeout is 15.
 const LONGEST_PERSISTENCE: u32 = 255;
-/// The largest volume that may be pending: more than any queue holds.
+/// The maximum volume that may be pending. It is larger than any queue.
 const LARGEST_VOLUME: Bytes = Bytes(1 << 40);
 
 pub(super) fn validate(links: &[Link]) -> Result<(), Problem> {
@@ -42,8 +42,8 @@ pub(super) fn validate(links: &[Link]) -> Result<(), Problem> {
         direction(&at("forward"), &link.forward)?;
         direction(&at("reverse"), &link.reverse)?;
     }
-    // A node must not have the name of a link direction, because a capture point could then mean
-    // either.
+    // A node must not have the name of a link direction, because the name of a capture point would
+    // then be ambiguous.
     for (index, link) in links.iter().enumerate() {
         for (key, node) in [("from", &link.from), ("to", &link.to)] {
             let direction = node.strip_suffix("_forward").or_else(|| node.strip_suffix("_reverse"));
@@ -109,8 +109,8 @@ fn direction(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Checks capacity on demand, which replaces gate and server, except that `rate` is the rate of the
-/// carrier.
+/// Checks capacity on demand. It replaces the gate (which releases packets in bursts) and the
+/// server. `rate` is then the rate of the carrier.
 fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.demand.{key}");
     let others = [
@@ -167,7 +167,7 @@ fn on_demand(path: &str, config: &link::LinkConfig, demand: &demand::DemandConfi
     }
 }
 
-/// Refuses a queue with its own shaper if the owner of the queue decides when packets leave.
+/// Refuses a queue with a shaper if `owner`, which contains the queue, decides when packets leave.
 pub(super) fn unshaped(path: &str, queue: &queue::QueueConfig, owner: &str) -> Result<(), Problem> {
     if queue.shaper().is_none() {
         return Ok(());
@@ -177,7 +177,7 @@ pub(super) fn unshaped(path: &str, queue: &queue::QueueConfig, owner: &str) -> R
     Err(Problem::invalid(format!("{path}.rate"), message))
 }
 
-/// Checks the settings of a thinner.
+/// Checks the settings of a thinner, which removes ACKs from a queue.
 pub(super) fn thinner(path: &str, thinner: Option<&thinner::ThinnerConfig>) -> Result<(), Problem> {
     thinner.map_or(Ok(()), |thinner| {
         thinner.check().map_err(|(key, expected)| Problem::at(format!("{path}.{key}"), expected))
@@ -214,7 +214,7 @@ fn schedule(path: &str, steps: &[server::RateStep]) -> Result<(), Problem> {
     in_order(path, checked, &times, "{ at = \"0s\", rate = \"8Mbps\" }", "rate")
 }
 
-/// Checks the largest packet of a link.
+/// Checks the maximum packet size of a link.
 fn mtu(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     let at = |key: &str| format!("{path}.{key}");
     let least = |path: String, mtu: Bytes| {
@@ -239,8 +239,8 @@ fn mtu(path: &str, config: &link::LinkConfig) -> Result<(), Problem> {
     in_order(&path, acklab_path::mtu::check(steps), &times, "{ at = \"0s\", mtu = \"1500B\" }", "MTU")
 }
 
-/// Refuses steps at `times` if `checked` found their order wrong. `example` is a step, which sets
-/// `what`.
+/// Refuses steps at `times` if `checked` reports that they are out of order. `example` is a step
+/// that sets `what`.
 fn in_order(
     path: &str,
     checked: Result<(), ScheduleError>,

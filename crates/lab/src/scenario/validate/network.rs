@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 
 /// The nodes of a scenario, in connected components.
 pub(super) struct Network<'a> {
-    /// The components connected by any link.
+    /// The components that are connected by links of any kind.
     groups: Groups<'a>,
-    /// The components connected by links without rate and delay.
+    /// The components that are connected by links without rate and delay.
     timeless: Groups<'a>,
-    /// By the name of a group of stations, its first station.
+    /// The first station of each group of stations, by the name of the group.
     alike: BTreeMap<&'a str, String>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Network<'a> {
         self.groups.are_joined(from, to)
     }
 
-    /// Returns the nodes that can be reached from `from`, without itself.
+    /// Returns the nodes other than `from` that can be reached from `from`.
     pub(super) fn reachable(&self, from: &str) -> Vec<&'a str> {
         self.nodes().into_iter().filter(|to| *to != from && self.connects(from, to)).collect()
     }

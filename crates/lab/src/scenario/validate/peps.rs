@@ -1,4 +1,4 @@
-//! Performance enhancing proxies.
+//! Checks performance enhancing proxies.
 
 use super::flows::refused;
 use super::network::Network;

@@ -1,4 +1,4 @@
-//! Wi-Fi cells.
+//! Checks Wi-Fi cells.
 
 use super::{above_zero, links, name, not_too_long};
 use crate::packet::Packet;
@@ -10,7 +10,8 @@ use acklab_wifi::config::{Access, Dialect};
 use acklab_wifi::{Cell, CellConfig};
 use std::collections::BTreeSet;
 
-/// The maximum number of stations of a cell: the largest association identifier (9.4.1.8).
+/// The maximum number of stations of a cell: the maximum association identifier (IEEE 802.11,
+/// 9.4.1.8).
 const MAX_STATIONS: usize = 2007;
 
 pub(super) fn validate(scenario: &Scenario) -> Result<(), Problem> {

@@ -19,7 +19,8 @@ pub(super) const fn channel(band: Band, mode: Mode) -> Channel {
     match band {
         Band::Ghz2 => Channel { frequency: CHANNEL_1, flags: Channel::GHZ_2 | spread },
         Band::Ghz5 => Channel { frequency: CHANNEL_36, flags: Channel::GHZ_5 | spread },
-        // No flag means 6 GHz; Linux sets that of 5 GHz (`ieee80211_add_rx_radiotap_header`).
+        // The radiotap flags have no flag for 6 GHz; Linux sets the flag of 5 GHz
+        // (`ieee80211_add_rx_radiotap_header`).
         Band::Ghz6 => Channel { frequency: CHANNEL_1_OF_6_GHZ, flags: Channel::GHZ_5 | spread },
     }
 }

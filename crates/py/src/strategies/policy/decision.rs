@@ -5,7 +5,8 @@ use acklab_base::Instant;
 use acklab_transport::ack::{Decision, OwnReason, Reason};
 use pyo3::prelude::*;
 
-/// The reason of an acknowledgment: one that all policies share, or one of this policy.
+/// The reason of an acknowledgment: a reason that all policies share, or a custom reason of this
+/// policy.
 #[derive(Debug)]
 enum Why {
     Known(Reason),
@@ -28,7 +29,7 @@ impl Why {
     }
 }
 
-/// Acknowledge at once.
+/// Acknowledge immediately.
 #[pyclass(module = "acklab.strategies", frozen)]
 pub(crate) struct Now(Why);
 
@@ -114,7 +115,7 @@ pub(super) fn decision(
     Err(UsageError::new_err(message))
 }
 
-/// Returns the reason for an ACK now, whose name `method` returned.
+/// Returns the reason for an immediate ACK. `method` returned the name of the reason.
 pub(super) fn why(
     name: &str,
     method: &str,
@@ -130,8 +131,8 @@ pub(super) fn why(
     }
 }
 
-/// Returns the reason `why`. A reason of the policy gets its index in `reasons`, and is added if it
-/// is new.
+/// Returns the reason `why`. For a custom reason, returns its index in `reasons`, to which a new
+/// reason is added.
 fn reason(name: &str, method: &str, reasons: &mut Vec<String>, why: &Why) -> PyResult<Reason> {
     let own = match why {
         Why::Known(reason) => return Ok(*reason),

@@ -1,7 +1,7 @@
 //! The arguments of an ACK policy written in Python: an arrival and the ledger.
 //!
-//! Each field of the arguments in Rust is named here, so that one more does not compile before it
-//! is available in Python.
+//! Each field of the arguments in Rust is named here, so that a new field causes a compile error
+//! until Python provides it.
 
 use acklab_base::{Duration, Instant};
 use acklab_transport::ack::{self, Held, Packet, Span, Tally};
@@ -79,7 +79,7 @@ impl Arrival {
     }
 }
 
-/// The segments that have arrived, and those that are not yet acknowledged.
+/// The segments that have arrived, and the segments that are not acknowledged yet.
 #[pyclass(module = "acklab.strategies", frozen, get_all)]
 #[derive(Debug)]
 pub(crate) struct Ledger {
