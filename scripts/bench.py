@@ -2,8 +2,8 @@
 
 Run as: cargo bench … --bench cost | python -m scripts.bench.
 
-Copies the table to standard output and stores it in docs/bench.json. Without standard input, only
-rewrites the documentation.
+Copies the table from standard input to standard output, and stores it in docs/bench.json. Without
+standard input, only rewrites the documentation.
 """
 
 import datetime
@@ -21,13 +21,13 @@ DATA = Path("docs") / "bench.json"
 NAME = 48
 """Characters of the first column, as `crates/lab/benches/cost.rs` prints it."""
 ALTERNATING = "acklab's wheel build, Debian's ns-3, alternating runs"
-"""Measures the time of ns-3."""
+"""Description of the runs in which the time of ns-3 was measured."""
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def rows(table: str) -> list[dict[str, Any]]:
-    """Returns the rows of the table that `cargo bench` prints. A scenario that failed has none."""
+    """Returns the rows of the table that `cargo bench` prints. A failed scenario has no row."""
     found = []
     for line in table.splitlines():
         if not line.strip() or line.startswith("scenario ") or line.endswith(" failed"):
@@ -58,7 +58,7 @@ def rows(table: str) -> list[dict[str, Any]]:
 
 
 def _range(numbers: Sequence[int]) -> str:
-    """Returns the range of some numbers in words."""
+    """Returns the minimum and the maximum of some numbers as text."""
     low, high = min(numbers), max(numbers)
     return f"{low}" if low == high else f"{low} to {high}"
 

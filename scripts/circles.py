@@ -1,6 +1,6 @@
 """Refuses modules of a crate, or of the Python package, that import each other in a circle.
 
-`scripts/circles.toml` lists the circles that remain. They may only shrink.
+`scripts/circles.toml` lists the permitted circles. The list must not grow.
 """
 
 import tomllib
@@ -18,7 +18,7 @@ Graph = Mapping[str, frozenset[str]]
 
 
 def faults() -> list[str]:
-    """Returns the unlisted circles of this tree, and the listed ones that do not exist."""
+    """Returns the unlisted circles of this tree, and listed circles that do not exist."""
     remaining = tomllib.loads(REMAINING.read_text(encoding="utf-8"))
     return [fault for name, graph in _graphs() for fault in compare(name, graph, map(frozenset, remaining.pop(name, [])))] + [
         f"{REMAINING.name}: found {name}, expected a crate or `acklab`" for name in remaining
@@ -32,7 +32,7 @@ def _graphs() -> Iterator[tuple[str, Graph]]:
 
 
 def compare(name: str, graph: Graph, remaining: Iterable[frozenset[str]]) -> Iterator[str]:
-    """Yields the differences between the circles of the graph of `name` and the listed ones."""
+    """Yields the differences between the circles of the graph of `name` and the listed circles."""
     listed = set(remaining)
     found = set(circles(graph))
     for circle in sorted(found, key=sorted):

@@ -52,7 +52,7 @@ def is_permissive(expression: str) -> bool:
     The older form `MIT/Apache-2.0` is accepted.
 
     Raises:
-        ValueError: if it is no such expression.
+        ValueError: if the text is not an SPDX expression.
 
     """
     words = iter(re.findall(r"[()]|[^\s()]+(?: WITH [^\s()]+)?", expression.replace("/", " OR ")))
@@ -81,7 +81,7 @@ def _alternatives(words: Iterator[str]) -> tuple[bool, str | None]:
 
 
 def faults(packages: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Returns the faults of the `packages` of `cargo metadata`, except those of the workspace."""
+    """Returns the faults of the `packages` of `cargo metadata`. Ignores crates of the workspace."""
     found, versions = [], defaultdict(set)
     for package in packages:
         if package["source"] is None:

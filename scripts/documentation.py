@@ -1,10 +1,10 @@
-"""Builds the documentation as a site that needs no network.
+"""Builds the documentation as a site that works offline.
 
-Scripts/documentation.py FOLDER [RESULTS].
+Usage: scripts/documentation.py FOLDER [RESULTS].
 
 The pages are those of docs/, the READMEs of the studies, the Python API from its docstrings, the
-commands from their own help, and a gallery of the figures of studies whose results lie in RESULTS
-(default: out).
+commands from their help texts, and a gallery. The gallery has the figures of studies whose results
+are in RESULTS (default: out).
 """
 
 import ast
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MODULES = (figures, statistics, strategies, report, studies, sweeps)
 _PLOTLY = "application/vnd.plotly.v1+json"
 PER_STUDY = 3
-"""Figures of each study in the gallery."""
+"""Maximum number of figures of each study in the gallery."""
 _LEAST_WIDTH = 320
 """Width in pixels of a panel below which a figure scrolls by default."""
 _STYLE = """
@@ -42,7 +42,9 @@ _STYLE = """
 .md-typeset figure.plot figcaption { max-width: none; margin: .4em 0 2em; }
 .md-typeset .js-plotly-plot svg { max-width: none; }
 """
-"""The theme makes pictures as wide as a page, which would distort the layers of a Plotly figure.
+"""Style of figures.
+
+The theme makes pictures as wide as a page, which would distort the layers of a Plotly figure.
 """
 
 CONFIG = """
@@ -102,8 +104,10 @@ const seen = new IntersectionObserver((entries) => {
 document.querySelectorAll(".drawn").forEach((plot) => seen.observe(plot));
 """
 )
-"""A figure is drawn when it is about to come into view, so that a page of many opens at once;
-behind `narrow` of the reports.
+"""Script that draws a figure when it is about to come into view, so that a page with many figures
+opens immediately.
+
+It follows the script `narrow` of the reports.
 """
 
 
@@ -146,9 +150,10 @@ def main(site: Path, results: Path) -> None:
 
 
 def _without_network(site: Path) -> None:
-    """The theme fetches a script that makes search work on pages opened from disk.
+    """Copies a script of the theme into the folder of the pages.
 
-    This copies the script beside the pages.
+    The theme would fetch it from the network. With the script, search works on pages opened from
+    disk.
     """
     fetched, own = "https://unpkg.com/iframe-worker/shim", "assets/javascripts/frame_worker.js"
     shutil.copy(ROOT / "scripts" / "frame_worker.js", site / own)
@@ -170,7 +175,7 @@ def _config(pages: Path, site: Path) -> str:
 
 
 def _studies(pages: Path) -> str:
-    """Returns the pages of the studies in three lists, behind their index."""
+    """Returns the index of the studies, followed by three lists of their pages."""
     lists: list[dict[str, object]] = [{"Index": "studies/README.md"}]
     every = studies.discover()
     for kind, title in KIND_TITLES.items():
@@ -180,7 +185,7 @@ def _studies(pages: Path) -> str:
 
 
 def _in_order(pages: Path) -> str:
-    """Returns the pages of the guide in the order of its first page."""
+    """Returns the pages of the guide, in the order in which its first page lists them."""
     first = pages / "guide" / "README.md"
     linked = re.findall(r"\]\(([\w-]+\.md)\)", first.read_text(encoding="utf-8"))
     rest = sorted(page.name for page in (pages / "guide").glob("*.md") if page.name not in (*linked, "README.md"))
@@ -269,9 +274,9 @@ def _figure_in(html: str) -> Any:
 
 
 def _plot_and_picture(figure: Any, path: Path) -> str:
-    """Returns a figure of Plotly with the same as SVG beside it.
+    """Returns a figure of Plotly together with the same figure as SVG.
 
-    To keep, to print, and for readers without JavaScript.
+    The SVG is for storing, for printing, and for readers without JavaScript.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     figures.save(on_paper(go.Figure(figure)), path)
@@ -295,7 +300,7 @@ def _plot(figure: Any) -> str:
     layout = figure["layout"]
     panels = 2 if "xaxis2" in layout else 1
     least = (layout.get("meta") or {}).get("least_width", panels * _LEAST_WIDTH)
-    # "</" would end the script element that carries it.
+    # "</" would end the script element that contains the data.
     data = json.dumps({"data": figure["data"], "layout": layout}, separators=(",", ":")).replace("</", "<\\/")
     size = f"min-width: {least}px; height: {layout.get('height', 450)}px"
     plot = f"<div class='scrolls'><div class='drawn' style='{size}'><script type='application/json'>{data}</script></div></div>"
@@ -309,7 +314,7 @@ def _title(page: Path) -> str:
 
 
 def _mend_links(page: Path, pages: Path) -> None:
-    """Changes links that lead out of docs/ to the copies of their targets inside."""
+    """Redirects links to files outside of docs/ to the copies of these files in the site."""
     depth = len(page.relative_to(pages).parts) - 1
     out = "../" * (depth + 1)
     text = page.read_text(encoding="utf-8")
@@ -332,7 +337,7 @@ def _commands() -> str:
 
 
 def _members(module: Any) -> list[str]:
-    """Returns the functions and classes that a module offers and acklab defines."""
+    """Returns the public functions and classes of a module that acklab defines."""
     offered = getattr(module, "__all__", None) or [
         name
         for name, value in vars(module).items()

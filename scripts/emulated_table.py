@@ -2,8 +2,9 @@
 
 `scripts/emulated_table.py out/tack_wan_emulated/emulated.json`.
 
-A row for each point and each ratio: published, simulated and emulated, with half of the 95 %
-intervals, the difference of the two in percent, and how many runs may be trusted.
+There is a row for each point and each ratio. It has the published, simulated and emulated numbers
+with the half-widths of their 95 % intervals. It also has the difference of the emulated from the
+simulated number in percent, and the number of reliable runs.
 """
 
 import json

@@ -3,14 +3,14 @@
 # that cargo-fuzz requires.
 # Usage: scripts/fuzz.sh [TARGET...]: all targets by default, each for FUZZ_SECONDS (600).
 #        scripts/fuzz.sh minimise [TARGET...]: adds inputs of the corpus that extend the coverage
-#        to fuzz/seeds. Commit few.
+#        to fuzz/seeds. Commit only a few of them.
 # No sanitizer is needed, as there is no unsafe code; overflow checks and debug assertions are on.
-# Inputs that are found go to fuzz/corpus, which is not committed, and findings to fuzz/artifacts.
+# New inputs are stored in fuzz/corpus, which is not committed, and findings in fuzz/artifacts.
 set -eu
 cd "$(dirname "$0")/.."
 command -v cargo-fuzz >/dev/null || { echo "error: found no cargo-fuzz (cargo install cargo-fuzz)" >&2; exit 1; }
 export RUSTC_BOOTSTRAP=1
-# cargo-fuzz builds the profile of wheels, and takes no other.
+# cargo-fuzz always builds the release profile, which is the profile of wheels.
 export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true
 seconds="${FUZZ_SECONDS:-600}"
 mode=run
@@ -21,7 +21,7 @@ fi
 [ $# -gt 0 ] || set -- $(basename --suffix .rs --multiple fuzz/fuzz_targets/*.rs)
 
 for target; do
-    # The longest input, and how many seconds one may take before it counts as a finding.
+    # Maximum bytes of an input, and maximum seconds per input; a slower input is a finding.
     case "$target" in
         dot11_decode | quic_decode | tack_decode) options="-max_len=256 -timeout=2" ;;
         ip_packet | tcp_decode | udp_decode) options="-max_len=160 -timeout=2" ;;

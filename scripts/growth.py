@@ -1,8 +1,9 @@
 """Measures the growth of a run's cost with its size: scripts/growth.py [NAME …] (`make growth`).
 
-Measures each way to grow, writes docs/growth.json and the tables of docs/models/growth.md, and
-fails if one grows faster than its work. Each size runs in a separate process, whose processor time
-and memory count. With names, only these are measured again.
+Increases one dimension of a scenario at a time, such as flows or links. Writes docs/growth.json and
+the tables of docs/models/growth.md. Fails if the cost of a dimension grows faster than its work.
+Each size runs in a separate process, whose processor time and memory are measured. With names, only
+these dimensions are measured.
 """
 
 import argparse
@@ -26,8 +27,10 @@ ROOT = Path(__file__).resolve().parents[1]
 DATA = Path("docs") / "growth.json"
 PAGE = Path("docs") / "models" / "growth.md"
 STEEPEST = 1.5
-"""The exponent of the cost above which a way to grow counts as faster than its work: a quadratic
-cost has 2. Data that no longer fit into the caches cost up to 1.4 here.
+"""Maximum exponent of the cost; above it, the cost grows faster than the work.
+
+A quadratic cost has the exponent 2. Data that exceed the caches cause an exponent of up to 1.4 on
+the measured machine.
 """
 
 Scenario = dict[str, Any]
@@ -44,7 +47,10 @@ def _chain(links: int) -> Scenario:
 
 
 def _dumbbell(rate: float, delay: float, queue: int, loss: float = 0.0) -> list[dict[str, Any]]:
-    """Returns a bottleneck of `rate` Mbps with `delay` ms each way and room for `queue` packets."""
+    """Returns a bottleneck of `rate` Mbps with a limit of `queue` packets.
+
+    The delay is `delay` ms in each direction.
+    """
     forward: dict[str, Any] = {
         "rate": f"{rate:g}Mbps",
         "delay": f"{delay:g}ms",
@@ -62,7 +68,7 @@ def _constant(rate: str) -> dict[str, Any]:
 
 
 def _flows(flows: int) -> Scenario:
-    """Returns flows of CUBIC with 1 Mbps for each."""
+    """Returns flows of CUBIC that share a bottleneck of 1 Mbps per flow."""
     return {
         "duration": "4s",
         "link": _dumbbell(flows, 20, 4 * flows),
@@ -71,7 +77,7 @@ def _flows(flows: int) -> Scenario:
 
 
 def _stations(stations: int) -> Scenario:
-    """Stations of 802.11n, which upload 20 Mbps together."""
+    """Returns stations of 802.11n, whose uploads add up to 20 Mbps."""
     cell = {
         "name": "cell",
         "standard": "802.11n",
@@ -90,7 +96,7 @@ def _duration(seconds: int) -> Scenario:
 
 
 def _series(seconds: int) -> Scenario:
-    """Returns the same with series of its packets, events and operating points."""
+    """Returns the scenario of `_duration` with series of packets, events and operating points."""
     return _duration(seconds) | {"measure": {"series": ["packets", "events", "operating_point", "decisions"]}}
 
 
@@ -98,9 +104,9 @@ def _window(transport: Mapping[str, Any]) -> Callable[[int], Scenario]:
     def scenario(packets: int) -> Scenario:
         """Returns a path with a BDP of `packets` packets and a loss of one in a thousand.
 
-        It runs for as many packets as 120 Mbps carry in 8 s.
+        It runs until the path has carried as many packets as 120 Mbps carry in 8 s.
         """
-        # 10,000 packets a second, and BBR, which fills the path in spite of the losses.
+        # The rate is 10,000 packets per second. BBR fills the path in spite of the losses.
         delay = packets / 10_000 * 1e3 / 2
         flow = {"from": "a", "to": "b", "transport": {**transport, "send_buffer": "256MiB"}}
         return {"duration": "8s", "link": _dumbbell(120, delay, packets, 0.001), "flow": [flow]}
@@ -144,13 +150,15 @@ class Point:
 
     size: int
     hops: int
-    """Packets that left a link; for a cell, PPDUs times the nodes that receive each."""
+    """Packets sent on links; for a cell, the number of PPDUs times the nodes that receive each
+    PPDU.
+    """
     cpu: float
     """Seconds of processor time, of the run and its tables."""
     text: float
-    """Seconds of processor time of its text (`--all`)."""
+    """Seconds of processor time to print the result (`--all`)."""
     memory: float
-    """Megabytes at most, above those of a process that has run something small."""
+    """Peak memory in megabytes, without the memory of a process that has run a small scenario."""
 
 
 def measure(way: str, size: int) -> Point:
@@ -181,7 +189,7 @@ def _peak() -> float:
 def measured(way: str, sizes: Sequence[int], times: int = 2) -> list[Point]:
     """Returns the cheapest of several runs of each size.
 
-    Other work of the machine makes runs more expensive, never cheaper.
+    Other processes on the machine make runs more expensive, never cheaper.
     """
     points = []
     for size in sizes:
@@ -195,14 +203,14 @@ def measured(way: str, sizes: Sequence[int], times: int = 2) -> list[Point]:
 
 
 def exponent(points: Sequence[Point]) -> float:
-    """Growth of the processor time with the packets.
+    """Returns the exponent with which the processor time grows with the packets.
 
-    1 is in proportion, 2 is quadratic. Between the two largest sizes.
+    1 is proportional, 2 is quadratic. It is computed from the two largest sizes.
     """
     one, other = points[-2:]
     if one.hops and other.hops > 1.5 * one.hops:
         return math.log(other.cpu / one.cpu) / math.log(other.hops / one.hops)
-    # The number of packets is the same, and the size makes each more expensive.
+    # The number of packets is constant, and the size makes each packet more expensive.
     return 1.0 + math.log((other.cpu / max(other.hops, 1)) / (one.cpu / max(one.hops, 1))) / math.log(other.size / one.size)
 
 

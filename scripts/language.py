@@ -4,7 +4,7 @@ Usage: `python scripts/language.py [FILE …] [--summary] [--commits RANGE]`.
 
 Reads the prose of Markdown, the comments of Rust, TOML and Python, docstrings, messages (string
 literals of several words), and the texts of studies in TOML. Prints each finding as `file:line:
-rule: text`. `scripts/language.allow` lists findings that stay, each with its reason.
+rule: text`. `scripts/language.allow` lists permitted findings, each with a reason.
 """
 
 import ast
@@ -80,7 +80,7 @@ RULES = (
 
 
 def markdown(text: str) -> Iterator[Prose]:
-    """Returns the prose of a page: no code, no tables' rules, no addresses of links."""
+    """Returns the prose of a page, without code, rules of tables and addresses of links."""
     in_code = False
     for number, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith(("```", "~~~")):
@@ -173,7 +173,7 @@ class Finding:
 
 
 def _plain(text: str) -> str:
-    """Returns text without code, addresses and quotations, which keep their own words."""
+    """Returns text without code, addresses and quotations, which are not checked."""
     text = re.sub(r"`[^`]*`", "`", text)
     text = re.sub(r"\]\([^)]*\)", "]", text)
     return re.sub(r"https?://\S+", "", text)
@@ -242,7 +242,7 @@ def subjects(revisions: str) -> Iterator[Finding]:
 
 
 def tracked() -> list[str]:
-    """Returns the files that git tracks and that hold prose."""
+    """Returns the files with prose that git tracks."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True)
     return [file for file in listed.stdout.splitlines() if Path(file).suffix in READERS]
 

@@ -1,7 +1,7 @@
 """Refuses upward imports, modules that import each other in a circle, and impure dependencies.
 
 A crate imports only crates below it. Modules of a crate and of the Python package import in one
-direction. A pure crate depends only on crates without clock, file and thread.
+direction. A pure crate depends only on crates that use no clock, file or thread.
 
 `python scripts/layers.py`.
 """
@@ -30,10 +30,11 @@ class Crate:
     imports: frozenset[str]
     """Crates of the workspace, without the prefix."""
     tests: frozenset[str] = frozenset()
-    """Further permitted imports of its tests."""
+    """Further permitted imports of the crate's tests."""
     pure: bool = True
-    """Whether it is a machine without clock, file, thread or hash order, bound by
-    `crates/clippy.toml`.
+    """`True` if the crate uses no clock, file, thread or hash order.
+
+    `crates/clippy.toml` enforces this.
     """
 
 
@@ -77,7 +78,10 @@ LAYERS: Mapping[str, Crate] = {
     ),
     "py": Crate(frozenset({"base", "transport", "measure", "lab", "deploy"}), pure=False),
 }
-"""From the lowest to the highest: no crate imports one that is below it in this table."""
+"""The crates from the lowest to the highest layer.
+
+No crate imports a crate that follows it in this table.
+"""
 
 PURE_DEPENDENCIES = frozenset(
     {
@@ -125,7 +129,7 @@ def _faults_of(package: Mapping[str, Any], layers: Mapping[str, Crate]) -> Itera
 
 
 def upward(layers: Mapping[str, Crate] = LAYERS) -> list[str]:
-    """Returns imports that the table allows, but that lead to a crate at or above the importer."""
+    """Returns imports that the table permits, but not of a crate below the importer."""
     order = list(layers)
     return [
         f"{PREFIX}{name}: LAYERS lets it import {PREFIX}{other}, which stands above it"
@@ -160,7 +164,7 @@ def main() -> int:
     """Prints the faults of the workspace. Returns 1 if there are any."""
     command = ["cargo", "metadata", "--no-deps", "--format-version", "1", "--manifest-path", str(ROOT / "Cargo.toml")]
     workspace = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    # The other crates, those of fuzz targets, may import all of them.
+    # The other crates are fuzz targets, which may import all crates.
     packages = [package for package in workspace["packages"] if package["id"] in workspace["workspace_default_members"]]
     found = [*upward(), *faults(packages), *unbound(packages), *circles.faults()]
     for fault in found:

@@ -2,7 +2,7 @@
 # Counts branches of runs for profile-guided optimisation: writes the counts of scripts/pgo_runs.py
 # to the file PROFILE.
 # Usage: scripts/pgo.sh PYTHON PROFILE; then RUSTFLAGS=-Cprofile-use=PROFILE cargo build --release
-# PYTHON has what requirements.txt names.
+# PYTHON is an interpreter with the packages of requirements.txt.
 set -eu
 python=$1
 profile=$2
@@ -18,7 +18,7 @@ test -x "$tool" || { echo "error: found no $tool, expected Rust's component llvm
 
 counts="$folder/counts"
 RUSTFLAGS="${RUSTFLAGS:-} -Cprofile-generate=$counts" cargo build --release --quiet --target-dir "$folder" --package acklab-py
-# A package of its own, so that the environment keeps its core.
+# A separate copy of the package, so that the core in the environment is not replaced.
 rm -rf "$counts" "$folder/package"
 mkdir "$folder/package"
 cp -r python/acklab "$folder/package/"

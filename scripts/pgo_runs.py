@@ -1,10 +1,9 @@
-"""Runs the work whose counts optimise the wheels.
+"""Runs the workload whose execution counts optimise the wheels.
 
-Python scripts/pgo_runs.py, with a core that counts (`scripts/pgo.sh`).
-
-All mechanisms of the simulation (the list of `make digests`), captures and logs and their
-inspection, and what is deployed, between processes of this machine. Code that does not run here
-counts as rare, and is optimised for size.
+Usage: python scripts/pgo_runs.py, with a core that counts executions (`scripts/pgo.sh`). The
+workload has three parts: all mechanisms of the simulation (the list of `make digests`); inspection
+of captures and logs; and the deployed transports between processes of this machine. The compiler
+treats code that does not run here as rare, and optimises it for size.
 """
 
 import os
@@ -33,7 +32,7 @@ def simulate() -> None:
         try:
             acklab.run(ROOT / path, set=sets)
         except AcklabError:
-            # Some lines are in the list because they are refused.
+            # Some scenarios of the list are expected to be refused.
             continue
 
 

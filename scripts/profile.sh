@@ -1,7 +1,7 @@
 #!/bin/sh
 # Profiles a run: instructions by function, counted by callgrind, and so independent of the load of
 # the machine.
-# Usage: scripts/profile.sh [0|1|2]: which scenario of the benchmark, 0 by default.
+# Usage: scripts/profile.sh [0|1|2]. The number selects the scenario of the benchmark (default: 0).
 set -eu
 command -v valgrind >/dev/null || { echo "error: found no valgrind, expected Debian's package valgrind" >&2; exit 1; }
 only="${1:-0}"

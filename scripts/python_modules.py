@@ -1,6 +1,6 @@
 """Reads which modules of a Python package import each other.
 
-An import leads to the module that defines the imported name, as in `rust_modules`.
+An import is attributed to the module that defines the imported name, as in `rust_modules`.
 """
 
 import ast
@@ -10,14 +10,14 @@ from pathlib import Path
 MAX_STEPS = 16
 """Maximum number of re-exports that are followed from an import to its name.
 
-Chosen: it ends a circle.
+Chosen: the limit stops circular re-exports.
 """
 
 
 def package_graph(package: Path) -> dict[str, frozenset[str]]:
     """Returns the imports of each module of the Python package in the folder `package`.
 
-    Imports within functions count, as do those for types alone.
+    Imports within functions and imports only for types are included.
     """
     files = {_dotted(package, file): file for file in package.rglob("*.py")}
     trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
@@ -35,7 +35,7 @@ def package_graph(package: Path) -> dict[str, frozenset[str]]:
 
     def imports(name: str) -> Iterator[str | None]:
         loaded = {node.id for node in ast.walk(trees[name]) if isinstance(node, ast.Name)}
-        # A package re-exports what its face does not use.
+        # A package re-exports names that its `__init__.py` does not use.
         yield from (origin(used) for local, used in bound[name].items() if files[name].stem != "__init__" or local in loaded)
         yield from (origin(used) for used in _attributes(trees[name], bound[name]))
 
@@ -50,7 +50,7 @@ def _dotted(package: Path, file: Path) -> str:
 
 
 def _bound(name: str, tree: ast.Module, is_face: bool) -> Iterator[tuple[str, str]]:
-    """Yields the names that the imports of a module bind, with the dotted names behind them."""
+    """Yields the names that the imports of a module bind, each with its full dotted name."""
     parents = name.split(".") if is_face else name.split(".")[:-1]
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

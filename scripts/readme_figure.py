@@ -1,7 +1,6 @@
 """Draws the figure of the README: `python scripts/readme_figure.py`, with chromium installed.
 
-The browser that shows our reports also turns the figure into SVG, so that no second renderer has to
-be installed.
+The browser that shows reports also converts the figure to SVG, so no second renderer is required.
 """
 
 import html

@@ -1,7 +1,8 @@
 """Reads which modules of a Rust crate import each other.
 
-A module is a file. An import leads to the module that defines the imported item, however many
-modules re-export it, so a module that only re-exports items of its children imports nothing.
+A module is a file. An import is attributed to the module that defines the imported item, even if
+other modules re-export the item. So a module that only re-exports items of its children imports
+nothing.
 """
 
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 MAX_STEPS = 16
 """Maximum number of re-exports that are followed from an import to its item.
 
-Chosen: it ends a circle.
+Chosen: the limit stops circular re-exports.
 """
 
 NOISE = re.compile(
@@ -43,18 +44,18 @@ WORD = re.compile(r"\w+")
 
 @dataclass
 class RustModule:
-    """What a file of a crate defines and imports, without its tests."""
+    """Definitions and imports of a file of a crate, without its tests."""
 
     path: tuple[str, ...]
-    """Its modules from the root of the crate, without `crate`."""
+    """Names of the nested modules from the root of the crate, without `crate`."""
     body: str
-    """Its text without comments, strings and imports."""
+    """Text of the file without comments, strings and imports."""
     children: frozenset[str]
     definitions: frozenset[str]
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The imported names, with their paths."""
     public: set[str] = field(default_factory=set)
-    """Those that it exports."""
+    """The names in `names` that the module exports."""
     globs: list[tuple[str, ...]] = field(default_factory=list)
 
 
@@ -128,7 +129,10 @@ def _leaves(tree: str) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 Place = tuple[RustModule | None, tuple[str, ...]]
-"""A module, and the rest of a path within it: none if the path names the module itself."""
+"""A module, and the rest of a path within it.
+
+The rest is empty if the path names the module itself.
+"""
 
 
 @dataclass(frozen=True)
@@ -138,10 +142,10 @@ class Crate:
     modules: Mapping[tuple[str, ...], RustModule]
 
     def graph(self) -> dict[str, frozenset[str]]:
-        """Returns the imports of each module, without those from modules around it.
+        """Returns the imports of each module, without imports from enclosing modules.
 
-        A module contains its children. A child may implement the contract of its parent, or have
-        methods of its parent's type. That is no circle, although the parent uses the child.
+        A module contains its children. A child may implement a trait of its parent, or methods of
+        the parent's type. This is not a circle, although the parent uses the child.
         """
         return {
             _name(module.path): frozenset(_name(path) for path in self._imports(module) if path != module.path[: len(path)])
@@ -149,7 +153,7 @@ class Crate:
         }
 
     def _imports(self, module: RustModule) -> Iterator[tuple[str, ...]]:
-        """Yields the modules that define what `module` uses."""
+        """Yields the modules that define the items that `module` uses."""
         words = set(WORD.findall(module.body))
         for name, path in module.names.items():
             if name not in module.public or name in words:
@@ -168,7 +172,7 @@ class Crate:
             yield definer
 
     def _definer(self, module: RustModule, path: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Returns the module that defines the item of this path, or None if it is a module."""
+        """Returns the module that defines the item of this path; None for a module's path."""
         where, rest = self._walk(module, path)
         return where.path if where is not None and rest else None
 
@@ -180,7 +184,7 @@ class Crate:
             if name == "super":
                 at, rest = self.modules.get(at.path[:-1]), tuple(after)
             elif name in at.children:
-                # The file has only tests, so there is no module.
+                # A file with only tests is not a module.
                 at, rest = self.modules.get((*at.path, name)), tuple(after)
             elif name in at.definitions:
                 break
@@ -189,12 +193,12 @@ class Crate:
             elif (target := self._by_glob(at, name, depth + 1)) is not None:
                 return self._walk(target, rest, depth + 1)
             else:
-                # A macro defines it.
+                # A macro defines the item.
                 break
         return at, rest
 
     def _start(self, module: RustModule, path: tuple[str, ...], depth: int) -> Place:
-        """Returns the module in which `path` begins, or None if it is one of another crate."""
+        """Returns the module in which `path` begins, or None for a path into another crate."""
         first = path[0]
         roots = {"crate": (), "self": module.path, "super": module.path[:-1]}
         if depth > MAX_STEPS:

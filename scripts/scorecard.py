@@ -1,11 +1,10 @@
 """Writes docs/scorecard.md and the README's count.
 
-Every claim of every study, from the available results: python -m scripts.scorecard OUT.
+Usage: python -m scripts.scorecard OUT. The page lists every claim of every study with results in
+OUT. It names studies without results, and studies that ran with fewer seeds than they require.
 
-The page names studies that have no results, or had fewer seeds than they require.
-
-Numbers and verdicts are those of the results. Notes, fits, readings and sources of claims come from
-the current claims.toml.
+Numbers and verdicts are from the results. Notes, fits, readings and sources of claims are from the
+current claims.toml.
 """
 
 import datetime
@@ -73,7 +72,7 @@ def main(folder: Path) -> None:
 def _one_revision(documents: Sequence[Document]) -> str:
     """Returns the revision of the core of all results.
 
-    Exits if there are several, because then no sentence about all of them is true.
+    Exits if there are several revisions, because the page states one revision for all results.
     """
     studies: dict[str, list[str]] = {}
     for document in documents:
@@ -152,9 +151,11 @@ def _with_claim(study: str, finding: Finding, claim: Claim) -> Finding:
 
 
 def _overview(documents: Sequence[Document], ids: Set[str], kind: str) -> str:
-    """Statements of a kind by study, and by place if they are published.
+    """Returns the statements of a kind by study.
 
-    `ids` are those of the claims that count, each for a statement.
+    Published statements are also listed by section or figure of the paper.
+
+    `ids` are the ids of the counted claims, one per statement.
     """
     parts = [
         (document, own)
@@ -181,7 +182,7 @@ def _overview(documents: Sequence[Document], ids: Set[str], kind: str) -> str:
 
 
 def _places(parts: Iterable[tuple[Document, Sequence[Finding]]]) -> Iterable[str]:
-    """Sections and figures of papers, each with the study that compares it with ours."""
+    """Returns the sections and figures of papers, each with the study that reproduces it."""
     for document, every in parts:
         for source in dict.fromkeys(finding.source for finding in every):
             own = [finding for finding in every if finding.source == source]
@@ -233,7 +234,7 @@ def _study(document: Document) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Returns a paragraph or a list item in lines of prose."""
+    """Returns a paragraph or a list item, wrapped into lines."""
     hang = "  " if text.startswith("* ") else ""
     return textwrap.fill(text, MAX_PROSE_COLUMNS, subsequent_indent=hang, break_long_words=False, break_on_hyphens=False)
 

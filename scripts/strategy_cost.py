@@ -1,10 +1,8 @@
 """Measures the cost of a strategy in Python.
 
-Compares the CPU time of the mirrors in tests/test_strategies.py with that of the mirrored
-strategies.
-
-Prints milliseconds of CPU per simulated second of one flow over 100 Mbps with 20 ms of RTT, the
-best of three runs.
+Compares copies in Python (tests/test_strategies.py) with the original strategies in Rust. Prints
+the CPU time in milliseconds per simulated second of one flow over 100 Mbps with an RTT of 20 ms:
+the minimum of three runs.
 """
 
 import sys

@@ -1,9 +1,9 @@
 """Draws the figures on the pages of the studies.
 
-Scripts/study_figures.py [OUT [STUDY …]], with kaleido and chromium installed.
+Usage: scripts/study_figures.py [OUT [STUDY …]], with kaleido and chromium installed.
 
 Each figure that `[figures]` of claims.toml names is taken from the results in OUT (default: out)
-and written to figures/ of the study. Studies without results keep the pictures that they have.
+and written to figures/ of the study. The pictures of studies without results are not changed.
 """
 
 import re
@@ -22,7 +22,7 @@ from acklab.store import STUDY_FILE
 from acklab.studies import Study, discover
 
 LARGEST = 80_000
-"""Maximum bytes of a picture: every version of it stays in the repository."""
+"""Maximum bytes of a picture, because the repository keeps every version."""
 WIDTH = 860
 """Width and height in pixels, unless a figure needs more."""
 SVG = "http://www.w3.org/2000/svg"
@@ -31,7 +31,7 @@ ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 
 
 def main(out: Path, names: Sequence[str]) -> None:
-    """Draws the figures of these studies, or of all that have results."""
+    """Draws the figures of these studies, or of all studies with results."""
     for study in discover():
         if study.file.figures and (not names or study.name in names) and (out / study.name / STUDY_FILE).is_file():
             for path, figure in chosen(study, Document.read(out / study.name)):
@@ -65,7 +65,7 @@ def drawn(figure: go.Figure) -> str:
     least = (figure.layout.meta or {}).get("least_width", 0)
     with tempfile.TemporaryDirectory() as folder:
         text = save(figure, Path(folder) / "figure.svg", max(WIDTH, least)).read_text(encoding="utf-8")
-    # Plotly names its parts at random.
+    # Plotly gives random names to parts of the figure.
     for name in set(re.findall(r'id="defs-([0-9a-f]{6})"', text)):
         text = text.replace(name, "")
     picture = ET.fromstring(re.sub(r"(\d\.\d\d)\d+", r"\1", text))
@@ -77,9 +77,10 @@ def drawn(figure: go.Figure) -> str:
 
 
 def _share_styles(picture: ET.Element) -> None:
-    """Plotly repeats the style of a letter for each letter.
+    """Replaces the repeated styles of an SVG by named classes.
 
-    Styles get names, in the place of the classes by which its script finds parts.
+    Plotly repeats the style of a text for each letter. The new classes replace the classes by which
+    Plotly's script finds parts.
     """
     styles: dict[str, str] = {}
     for element in picture.iter():

@@ -16,8 +16,8 @@ A place is `<!-- NAME -->text<!-- end -->`. On the page of a study NAME is one o
 
 SECTION is the title of a section of the report, with ` #2` for its second table. ROW is a label or
 its beginning; the labels of a row, from the left, identify it. An empty ROW matches any label.
-Other pages name the study first: `tack_wan: gain_1`. The places of `studies/README.md`,
-`list paper` and so on, are the lists of studies.
+Other pages name the study first: `tack_wan: gain_1`. The places of `studies/README.md`, such as
+`list paper`, are the lists of studies.
 """
 
 import json
@@ -35,7 +35,7 @@ from acklab.verdict import KIND_TITLES, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTI
 ROOT = Path(__file__).resolve().parents[1]
 STORE = "results.json"
 _PLACE = re.compile(r"^```.*?^```|<!-- ([^>]*?) -->(.*?)<!-- end -->", re.DOTALL | re.MULTILINE)
-"""A place, or a block of code, which shows places as they are written."""
+"""A place, or a block of code, in which places are not filled."""
 _FIELDS = ("interval", "verdict")
 _PAGES = ("studies/README.md", "docs/models/**/*.md", "docs/guide/**/*.md", "docs/decisions/**/*.md", "docs/validation/**/*.md")
 
@@ -43,11 +43,11 @@ Results = Mapping[str, Any]
 
 
 class PlaceError(Exception):
-    """A place that names no stored result."""
+    """A place does not name a stored result."""
 
 
 def store(documents: Sequence[Document]) -> None:
-    """Writes the results of studies beside them."""
+    """Writes the results of studies into their folders."""
     for document in documents:
         path = ROOT / "studies" / document.name / STORE
         path.write_text(json.dumps(_results(document), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -77,7 +77,7 @@ def _results(document: Document) -> Results:
 
 
 def _table(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    # Labels of studies keep their words together; names of places are written with the keyboard.
+    # Labels of studies contain unbreakable spaces; names of places contain ordinary spaces.
     rows = [[str(cell).replace("\xa0", " ") for cell in row] for row in table["rows"]]
     return {"head": table["head"], "labels": table["numeric_from"], "rows": rows}
 
@@ -236,7 +236,7 @@ def main(out: Path | None) -> None:
     if out is not None:
         seeds = {study.name: study.file.seeds for study in discover()}
         documents = [Document.read(path.parent) for path in sorted(out.glob("*/report.json"))]
-        # Results of `--quick` are not what pages state.
+        # Pages must not state results of `--quick`.
         store([document for document in documents if (document.seeds or 0) >= seeds.get(document.name, 1)])
     errors = []
     for page in pages():

@@ -34,8 +34,10 @@ KEEP = 0.875
 MIN_WINDOW = 2.0
 """[packets] (`take_action`)"""
 MAX_WINDOW = 100_000.0
-"""[packets], four times the largest bandwidth-delay product of `studies/tack_ranking`; Indigo has
-no bound.
+"""Maximum window [packets]: four times the largest bandwidth-delay product of
+`studies/tack_ranking`.
+
+Indigo has no maximum.
 """
 PACKET = 12.0
 """Kilobits of a packet."""
@@ -51,29 +53,34 @@ ACTIONS: tuple[Callable[[float], float], ...] = (
 """Effects of actions on the window (`action_mapping`)."""
 INPUTS = 4 + len(ACTIONS)
 HIDDEN = 8
-"""Indigo has 32 cells. With 8, a decision takes 584 multiplications."""
+"""Number of LSTM cells. Indigo has 32 cells. With 8 cells, a decision takes 584 multiplications."""
 
 PATHS = 40
-"""Paths of an iteration."""
+"""Number of paths per iteration."""
 ITERATIONS = 30
 EPOCHS = 8
 """Passes over all episodes so far, per iteration."""
 CHUNK = 100
-"""Steps over which gradients go back; the state is zero before."""
+"""Number of steps over which gradients are propagated back.
+
+The initial state of a chunk is zero.
+"""
 BATCH = 128
-"""Chunks of a step of gradient descent."""
+"""Number of chunks per step of gradient descent."""
 SECONDS = 5
-"""Duration of an episode; Indigo's has 1000 steps."""
+"""Duration of an episode in seconds. An episode of Indigo has 1000 steps."""
 LEARNING_RATE = 0.01
 """(`learn_rate` of `dagger/dagger.py`)"""
 REGULARISATION = 1e-4
 """(`regularization_lambda`)"""
 RATES = (0.5, 120.0)
-"""[Mbps], as wide as Indigo's calibrated emulators (`dagger/worker.py`: 0.57 to 114.68 Mbps)."""
+"""Range of rates [Mbps], as wide as the range of Indigo's calibrated emulators (`dagger/worker.py`:
+0.57 to 114.68 Mbps).
+"""
 ROUND_TRIPS = (20.0, 260.0)
-"""[ms], as Indigo's emulators (one-way delays of 10 to 130 ms)."""
+"""Range of RTTs [ms], as in Indigo's emulators (one-way delays of 10 to 130 ms)."""
 QUEUES = (0.5, 4.0)
-"""[bandwidth-delay products]"""
+"""Range of queue limits [bandwidth-delay products]."""
 LOSSES = (1e-4, 1e-2)
 """Range of the loss on a quarter of the paths."""
 
@@ -85,7 +92,8 @@ Act = Callable[[list[float], float], int]
 def inputs(delay: float, delivery_rate: float, send_rate: float, window: float, last: int) -> list[float]:
     """Returns the inputs of the network.
 
-    Queueing delay [ms], rates [Mbps], window [packets], and which action was the last one.
+    The arguments are the queueing delay [ms], rates [Mbps], the window [packets], and the index of
+    the last action.
 
     Indigo divides its four states by constants. Here they are combined into numbers without a
     scale, so that one network serves paths whose rates and delays differ by orders of magnitude:
@@ -105,7 +113,7 @@ def inputs(delay: float, delivery_rate: float, send_rate: float, window: float, 
 class Indigo(acklab.CongestionController):
     """The controller with the caller's policy, for the rollouts.
 
-    `crates/transport/src/cc/indigo.rs` is the same with the network.
+    `crates/transport/src/cc/indigo.rs` is the same controller with the network.
     """
 
     governs_window = True
@@ -124,7 +132,7 @@ class Indigo(acklab.CongestionController):
         self.last_action = len(ACTIONS) - 1
 
     def on_established(self, now: int, window: Window, rtt: int | None) -> None:
-        """The first transmissions count from here."""
+        """Starts the counts of sent and delivered packets."""
         self.delivered_at = now
         window.cwnd = int(self.window) * window.mss
 
@@ -150,7 +158,10 @@ class Indigo(acklab.CongestionController):
         window.cwnd = int(self.window) * window.mss
 
     def sample(self, now: int, rtt: int) -> None:
-        """The newest packet that an ACK delivers left a round trip ago (`update_state`)."""
+        """Updates the rates at an ACK.
+
+        The newest acknowledged packet was sent a round trip ago (`update_state`).
+        """
         sent_at = now - rtt
         while self.records and self.records[0][0] < sent_at:
             self.records.popleft()
@@ -185,7 +196,8 @@ def best_action(window: float, target: float) -> int:
 class Network:
     """One layer of LSTM cells and a linear layer.
 
-    As TensorFlow's `BasicLSTMCell` with a forget bias of one (`dagger/models.py`).
+    The cells are those of TensorFlow's `BasicLSTMCell` with a forget bias of one
+    (`dagger/models.py`).
 
     `gates` has the rows i, j, f, o of each cell over inputs, hidden state and bias; `scores` a row
     for each action over hidden state and bias.
@@ -197,7 +209,7 @@ class Network:
 
     @classmethod
     def random(cls, seed: int) -> "Network":
-        """Glorot's uniform initialisation."""
+        """Returns a network with Glorot's uniform initialisation."""
         chance = np.random.default_rng(seed)
         bound, bound_out = math.sqrt(6 / (INPUTS + 5 * HIDDEN)), math.sqrt(6 / (HIDDEN + len(ACTIONS)))
         gates = chance.uniform(-bound, bound, (4 * HIDDEN, INPUTS + HIDDEN + 1))
@@ -206,14 +218,15 @@ class Network:
         return cls(gates, scores)
 
     def reset(self) -> None:
-        """A new episode begins."""
+        """Resets the state for a new episode."""
         self.cell, self.hidden = [0.0] * HIDDEN, [0.0] * HIDDEN
         self._rows, self._score_rows = self.gates.tolist(), self.scores.tolist()
 
     def act(self, values: list[float]) -> int:
         """Returns the action with the greatest score.
 
-        Sums go in order, as in Rust, so that both decide alike.
+        Sums are computed in the same order as in Rust, so that both implementations choose the same
+        action.
         """
         seen = [*values, *self.hidden, 1.0]
         sums = []
@@ -277,7 +290,7 @@ class Episode:
 
 
 def rollout(scenario: dict[str, Any], target: float, network: Network | None) -> Episode:
-    """Returns an episode. Without a network the oracle acts itself."""
+    """Returns an episode. Without a network, the oracle chooses the actions."""
     episode = Episode()
     if network is not None:
         network.reset()
@@ -338,7 +351,7 @@ def gradients(network: Network, x: Array, labels: npt.NDArray[np.int64], mask: A
 
 
 class Adam:
-    """Kingma and Ba, ICLR 2015, with its constants."""
+    """Adam optimiser with the constants of Kingma and Ba, ICLR 2015."""
 
     def __init__(self, arrays: list[Array]) -> None:
         self.first, self.second, self.steps = [np.zeros_like(a) for a in arrays], [np.zeros_like(a) for a in arrays], 0
@@ -379,7 +392,7 @@ def fit(network: Network, episodes: list[Episode], chance: np.random.Generator, 
 
 
 def write(network: Network, seed: int, file: Path) -> None:
-    """The weights as a module of Rust."""
+    """Writes the weights as a module of Rust."""
 
     def rows(name: str, meaning: str, array: Array) -> str:
         lines = ["    [" + ", ".join(f"{value:.5f}" for value in row) + "]," for row in array]
@@ -423,7 +436,7 @@ def train(seed: int, iterations: int, paths: int) -> Network:
 
 
 def main() -> None:
-    """The command."""
+    """Runs the command line."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--iterations", type=int, default=ITERATIONS)

@@ -14,16 +14,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _NUMBER = os.environ.setdefault("ACKLAB_BETWEEN", str(os.getpid()))
-"""Several may stand on one machine; processes that this one starts know it by its number."""
+"""Number of this process, so that several may run on one machine.
+
+Its child processes receive the number.
+"""
 EAST, MIDDLE, WEST = f"east{_NUMBER}", f"middle{_NUMBER}", f"west{_NUMBER}"
 ADDRESSES = {EAST: "10.9.0.1", WEST: "10.9.0.2"}
 SIDES = {EAST: "east", WEST: "west"}
 """The interfaces in the middle to which the hosts are connected."""
 PRIORITY = 5
 """The real-time priority of iperf3, below that of the thread that carries packets (`CARRIER` in
-`crates/live/src/realtime.rs`). ACKs wait for a process that was interrupted while it holds the lock
-of their socket, and a receiver that waits acknowledges up to twenty segments at once: BBR takes
-that for ACK aggregation and enlarges its window.
+`crates/live/src/realtime.rs`).
+
+If iperf3 is interrupted while it holds the lock of its socket, the socket's ACKs wait. The receiver
+then acknowledges up to twenty segments with one ACK. BBR treats this as ACK aggregation, and
+enlarges its window.
 """
 
 
@@ -86,14 +91,14 @@ class Standing:
     told: str = ""
     """The output until it was running."""
     result: dict[str, Any] = field(default_factory=dict)
-    """Its tables, once it has ended in order."""
+    """Tables of the run, once it has ended in order."""
 
     def stalls(self) -> int:
-        """Returns the number of its stalls, once it has ended in order."""
+        """Returns the number of stalls of the run, once it has ended in order."""
         return int(self.result["inline"][0]["stalls"]) if self.result else 0
 
     def processor_time(self) -> float:
-        """Returns its processor time in seconds."""
+        """Returns the processor time of the process in seconds."""
         with open(f"/proc/{self.process.pid}/stat", encoding="utf-8") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -111,7 +116,7 @@ def _end(path: Standing) -> None:
 class Stalled(AssertionError):
     """The machine stopped `acklab inline` for so long that traffic bypassed it.
 
-    The findings do not depend on acklab then.
+    The results then do not show the behaviour of acklab.
     """
 
 
@@ -150,7 +155,7 @@ def standing(*words: object, may_stall: bool = False) -> Iterator[Standing]:
 def iperf3(seconds: int, *words: object, sender: str = EAST) -> Iterator[dict[str, Any]]:
     """Yields a running measurement from one host to the other.
 
-    Its report is available after the block.
+    The report of iperf3 is available after the block.
     """
     receiver = WEST if sender == EAST else EAST
     program = ("chrt", "--fifo", PRIORITY, "iperf3")

@@ -25,7 +25,7 @@ def page_in_a_browser(
     Waits until the expression `until` is true, and returns the value of the expression `find`.
 
     Raises TimeoutError. By default the window is high enough for all figures: those out of view are
-    drawn later. A window of less than 600 pixels is that of a telephone.
+    drawn later. A window of less than 600 pixels represents a telephone.
     """
     return asyncio.run(asyncio.wait_for(_open(page, until, find, height, width), _LONGEST))
 

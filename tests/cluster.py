@@ -74,7 +74,7 @@ def _unmarked(place):
 
 
 def test_a_node_that_is_lost_costs_no_point(cluster, tmp_path):
-    """A node fails during the sweep: its batches run again on other nodes."""
+    """A node fails during the sweep, and the batches of this node run again on other nodes."""
     third = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
     killed: list[int] = []

@@ -22,7 +22,7 @@ def study_code(name: str) -> Any:
 def one_seed(name: str, folder: Path) -> Any:
     """Returns a bench on which one of our studies runs with one seed.
 
-    It is for studies with long runs, whose tests need no interval.
+    It is for studies with long runs, whose tests require no interval.
     """
     study = find(name)
     return Bench(

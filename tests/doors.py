@@ -199,4 +199,7 @@ DOORS = {
     "l2tp": Door(IP, lambda packet: udp(1701, b"\0\x02\0\x01\0\x01\xff\x03\0\x21" + packet)),
 }
 UNKNOWN_TO_TSHARK = {"pseudowire without control word", "pppd"}
-"""Ways that tshark 4.0 does not open: it takes the first address of the pseudowire for IPv6."""
+"""Encapsulations that tshark 4.0 does not decode.
+
+It interprets the first address of the pseudowire as IPv6.
+"""

@@ -33,7 +33,7 @@ def swept(folder: Path, seeds: int) -> None:
 
 
 def shown(folder: Path) -> str:
-    """Returns the message with which `load_sweep` refuses a folder, or an empty one."""
+    """Returns the message with which `load_sweep` refuses a folder; empty if it does not."""
     try:
         found = acklab.load_sweep(folder)
         for name in found.tables:
@@ -55,7 +55,7 @@ def no_orphans(folder: Path) -> None:
 def a_sweep() -> int:
     """Returns a new sweep.
 
-    Its remains show that it is unfinished, and the same command finishes it.
+    After a kill, the folder shows that the sweep is unfinished, and the same command finishes it.
     """
     assert child(lambda: swept(BASE / "whole", 3)) == 0
     whole = contents(BASE / "whole")

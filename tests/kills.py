@@ -84,7 +84,7 @@ def rounds(
     """Kills `work` at the step `first`, then `stride` steps later, and so on, until it ends by
     itself. Returns the last step.
 
-    Each round has its own folder from `fresh`. After a kill, `look` raises an exception if the
+    Each round has a separate folder from `fresh`. After a kill, `look` raises an exception if the
     remains are not in order.
     """
     for at in range(first, 100_000, stride):

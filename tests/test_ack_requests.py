@@ -60,7 +60,7 @@ def test_a_rate_beyond_the_window_is_not_asked_for():
     """127 segments exceed the window of 103.
 
     A sender that requested them would wait for the timer of 200 ms. Four ACKs per window are an ACK
-    per 25 segments. A rate less than a quarter above the present one is not requested.
+    per 25 segments. A rate that exceeds the present rate by less than a quarter is not requested.
     """
     asked = flow(TCP, ack={"policy": "ack-rate-request", "segments": 127})
     assert 19.9 < asked["mean_data_per_ack_l4"] < 25.1
@@ -87,9 +87,8 @@ def test_the_end_of_a_write_is_acknowledged_at_once():
 def test_a_thinner_and_a_sender_that_asks_remove_the_same_acks():
     """The thinner waits for four ACKs or 10 ms.
 
-    At 20 Mbps a receiver that acknowledges eight segments sends an ACK every 4.7 ms. So does the
-    thinner, for four ACKs of two segments.
-    """
+    At 20 Mbps a receiver that acknowledges eight segments sends an ACK every 4.7 ms. The thinner
+    also sends one ACK in this time, for four ACKs of two segments each."""
     thinned = copy.deepcopy(TCP)
     thinned["link"][0]["reverse"]["thinner"] = {"rule": "every", "acks": 4, "hold": "10ms"}
     by_box = flow(thinned, ack={"policy": "delayed"})

@@ -24,8 +24,8 @@ from acklab.fitting.document import toml_of
 from commands import acklab as command
 
 TCP = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": "cubic"}}
-# 20 Mbps need 830 ACKs a second if every second segment is acknowledged: 345 kbps, of which the
-# return path has 60.
+# 20 Mbps need 830 ACKs a second if every second segment is acknowledged: 345 kbps, but the return
+# path has 60 kbps.
 NARROW = {
     "duration": "6s",
     "seed": 1,
@@ -48,7 +48,7 @@ def full(scenario):
 
 
 class Known(Racer):
-    """Candidates whose scores are known, by name, seed and seconds. It records its runs."""
+    """A racer with given scores of candidates, by name, seed and seconds. Records the runs."""
 
     def __init__(self, known, path=None, count=MEMBERS):
         base = full(WIDE)
@@ -102,7 +102,7 @@ def test_a_gain_within_2_percent_in_one_scenario_is_no_change():
 
 @pytest.mark.parametrize(("seeds", "is_harm"), [(3, True), (2, False)])
 def test_harm_in_a_quarter_of_the_scenarios_is_named_although_the_median_is_unchanged(seeds, is_harm):
-    """Of ten scenarios, the third worst is the lower quartile: two worse ones may be random."""
+    """The third worst of ten scenarios is the lower quartile. Two worse scenarios may be random."""
 
     class Costly(Known):
         def score(self, use, candidate, member, seconds, again):

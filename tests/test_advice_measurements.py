@@ -13,9 +13,8 @@ def test_the_page_has_the_numbers_that_were_measured_last():
 
 
 def test_a_coverage_below_its_level_by_chance_holds():
-    """Of 20 intervals of 95 %, 17 or fewer hold with a probability of 7.5 %, 16 or fewer with one
-    of 1.6 %.
-    """
+    """Of 20 intervals of 95 %, 17 or fewer contain the truth with a probability of 7.5 %, and 16 or
+    fewer with a probability of 1.6 %."""
     assert holds(17, 20, 0.95)
     assert not holds(16, 20, 0.95)
     assert holds(0, 0, 0.95)

@@ -77,7 +77,8 @@ def test_each_limit_has_the_number_behind_it():
 
 
 def test_a_short_transfer_is_told_the_use_while_it_lasted():
-    # 5 MB at 16 Mbps take 2.5 s of 20: over the whole window, an eighth of the link.
+    # 5 MB at 16 Mbps take 2.5 s of 20 s. Over the whole window, the flow uses an eighth of the
+    # link.
     change = {"duration": "20s", "measure.from": "0s", "flow.0.traffic": {"model": "fixed", "size": "5MB"}, "flow.0.stop": ""}
     done = run(EXPERIMENT, set={**change, "link.btl.forward.queue.limit": "1000packets", "link.btl.reverse.gate": ""})
     assert done.links["mean_utilization_l1"][0] < 0.2
@@ -305,7 +306,7 @@ def test_long_tables_have_the_lines_of_short_ones():
 
 
 def test_ten_thousand_rows_are_written_in_a_moment(capsys):
-    """Rich takes half a millisecond per row, so five seconds for this table."""
+    """Rich takes half a millisecond per row, so this table would take five seconds."""
     table = Table(MANY_ROWS.head, rows(10_000), text=MANY_ROWS.text)
     start = time.process_time()
     show_table(table)

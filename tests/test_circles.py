@@ -62,7 +62,8 @@ def test_what_only_looks_like_an_import_makes_no_circle(tmp_path, b):
 
 
 def test_modules_within_another_may_use_its_items(tmp_path):
-    # A child that implements the contract of its parent, and one with methods of its parent's type.
+    # One child implements a trait of its parent, and another child has methods of its parent's
+    # type.
     files = {
         "lib.rs": "mod link;\n",
         "link.rs": "mod codel;\nmod output;\npub trait Queue {}\npub struct Link(codel::CoDel);\nfn new() {\n    output::MAX;\n}\n",
@@ -100,7 +101,7 @@ def test_the_face_of_a_package_imports_only_what_it_uses(tmp_path):
     package = written(tmp_path / "house", files)
     assert circles.circles(package_graph(package)) == []
     (package / "__init__.py").write_text("from house.a import A\n\nunused = A\n")
-    # Even then `b` is within the package, as a child in Rust.
+    # Nevertheless, `b` is within the package, like a child module in Rust.
     assert circles.circles(package_graph(package)) == []
 
 

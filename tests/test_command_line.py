@@ -175,7 +175,9 @@ def test_a_shell_completes_keys_that_the_scenario_leaves_out_and_values():
 
 
 def typed(path, known):
-    """A scenario with the table that `path` of the reference means, and how that table is typed."""
+    """Returns a scenario with the table at `path` of the reference, and the typed form of its
+    path.
+    """
     scenario: dict[str, Any] = {}
     node, place, words = scenario, "", []
     for part in filter(None, path.split(".")):

@@ -83,7 +83,7 @@ def test_a_counter_of_the_connection_without_gaps_refutes_a_thinner() -> None:
 
 
 def test_more_than_one_ack_per_segment_refutes_a_thinner() -> None:
-    # Two segments per ACK that passed, of which 19 of 20 are reported missing.
+    # Two segments per remaining ACK. 19 of 20 ACKs are reported missing.
     (reason,) = refutations(_download(list(range(1, 2001, 20))), _way(missing=0.95))
     assert "2.00 segments per ACK × (1 - 0.95) is below 1" in reason
 

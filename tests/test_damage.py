@@ -18,7 +18,7 @@ from hostile_desk import SCENARIO
 
 SUM = "select sum(mean_throughput_l4) as sum from flows"
 PLACES = 40
-"""Bits that are flipped in a file, at random places of a fixed seed and at both ends."""
+"""Number of flipped bits in a file. Their places are random with a fixed seed, and at both ends."""
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,7 @@ def test_tables_are_read_once_until_they_change(copy):
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         with pytest.raises(acklab.StoreError, match="checksum mismatch"):
             swept.query(SUM)
-        # A failed check is not remembered either.
+        # The result of a failed check is not cached either.
         flip(path, 8000)
         swept.query(SUM)
 

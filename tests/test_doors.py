@@ -16,7 +16,7 @@ from commands import acklab as command
 from doors import DOORS, ETHERNET, IP, PACKETS
 
 FIRST_PORT = 5001
-"""Each way has a separate port, from this one on."""
+"""First port. Each encapsulation has a separate port."""
 
 
 def pcap(
@@ -87,7 +87,7 @@ def test_tshark_finds_the_same_transfers(every_door):
             ends, counts = line.split("<->")
             there, *words = counts.split()
             ports = {int(ends.strip().rsplit(":", 1)[1]), int(there.rsplit(":", 1)[1])} - {40_000}
-            # Frames, bytes and their unit: of one direction, of the other, of both.
+            # Frames, bytes and unit of bytes: for one direction, for the other, and for both.
             found[ports.pop()] = int(words[6])
     known = {FIRST_PORT + number for number, name in enumerate(DOORS) if name not in doors.UNKNOWN_TO_TSHARK}
     assert {port: found.get(port) for port in known} == dict.fromkeys(known, PACKETS)
@@ -152,7 +152,7 @@ def test_each_msdu_of_an_aggregate_counts(tmp_path):
 def _zstd(octets: bytes) -> bytes:
     """Returns a frame of raw blocks (RFC 8878, §3.1.1).
 
-    Its window is 1 MiB, and it has no content size.
+    The frame has a window of 1 MiB and no content size.
     """
     parts = [octets[start : start + 1000] for start in range(0, len(octets), 1000)]
     blocks = (struct.pack("<I", len(part) << 3 | (number == len(parts) - 1))[:3] + part for number, part in enumerate(parts))

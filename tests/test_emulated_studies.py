@@ -137,8 +137,8 @@ class Emulated(Ran):
 @pytest.mark.parametrize(
     ("chosen", "used"),
     [
-        # After the first run that this machine could not sustain, `halt` is used, also for other
-        # points.
+        # After the first run in which the hypervisor took too much time, `halt` is used, also for
+        # other points.
         ("auto", ["auto", "halt", "halt"]),
         ("awake", ["awake"] * 6),
         ("halt", ["halt", "halt"]),
@@ -206,7 +206,8 @@ def test_a_folder_shows_the_emulated_study_in_the_chapter_of_the_simulated_one(t
     parity, old = collect(tmp_path)
     assert [section["title"] for section in parity.to_dict()["sections"]] == ["Published, simulated, emulated", "Agreement"]
     assert len(old.sections) == 1
-    # If it is of another revision, or alone, it gets its own chapter.
+    # An emulated study has a separate chapter if the simulated study is missing or has another
+    # revision.
     replace(simulated, revision="another").write(tmp_path / "parity")
     assert [one.name for one in collect(tmp_path)] == ["parity", "parity_emulated", "parity_of_old"]
     assert [one.name for one in collect(tmp_path / "parity_emulated")] == ["parity_emulated"]

@@ -126,7 +126,9 @@ def test_a_command_on_a_node_sees_the_delay_of_the_path(tmp_path):
 @pytest.mark.timed
 @needs("ping", "tshark")
 def test_the_answer_of_a_kernel_leaves_at_the_instant_of_the_delivery(tmp_path):
-    """A late delivery does not delay it: it leaves like the answer of a simulated host."""
+    """A late delivery does not delay the answer: it is sent at the same time as that of a simulated
+    host.
+    """
     points = {"arrival": "btl_forward.out", "departure": "btl_reverse"}
     captures = "".join(f'[[capture]]\npoint = "{point}"\nfile = "{name}.pcap"\n' for name, point in points.items())
     words = ["ping", "-c", "10", "-i", "0.02", "{server}"]
@@ -545,7 +547,8 @@ def test_what_was_measured_is_kept_when_a_run_is_stopped(tmp_path, ending):
     at = result.table("timing")["stopped_time"][0]
     assert 1.5 < at < 40
     (flow,) = result.flows.to_dicts()
-    # 1448 bytes of payload in 1500. Means are over the time that it ran, not over the duration.
+    # 1448 bytes of payload in 1500. Means are over the time until the stop, not over the configured
+    # duration.
     assert 0.5 * 16 * 1448 / 1500 < flow["mean_throughput_l4"] < 1.01 * 16 * 1448 / 1500
     assert (tmp_path / "kept" / "a.pcapng").stat().st_size > 100_000
     assert (tmp_path / "kept" / "mark.out").exists()
@@ -578,7 +581,7 @@ SENDER = "import socket, sys, time\ns = socket.socket(type=socket.SOCK_DGRAM)\nw
 def test_a_program_that_other_processes_starve_makes_a_run_untrusted(tmp_path):
     """The program computes, and so do four processes per processor.
 
-    Packets are in time, but the program sends less than it would alone.
+    Packets are on time, but the program sends less than without the other processes.
     """
     (tmp_path / "send.py").write_text(SENDER)
     program = f'[[application]]\nname = "source"\nnode = "client"\ncommand = "exec {sys.executable} send.py {{server}}"\n'
@@ -622,7 +625,8 @@ def held():
 
 
 def test_nothing_is_held_after_a_kill(tmp_path):
-    """No namespace is left, so no device in it, and no request to keep processors awake.
+    """No namespace is left, so no device in a namespace either, and no request to keep processors
+    awake.
 
     The kernel removes both with their process.
     """

@@ -300,7 +300,7 @@ def gated(interval, quota):
 
 def test_a_gate_that_only_the_first_round_trip_shows_leaves_the_delay_of_packets_unknown(tmp_path):
     """A gate of 17 ms with 19 packets passes more than 10 Mbps, so that an upload that fills the
-    queue leaves it evenly. Its first segments wait for a tick.
+    queue leaves it evenly. The first segments wait for a release of the gate.
     """
     observed = observe(inspection.inspect(capture(tmp_path, gated("17ms", 19))))
     found = timing_of(observed, path_of(observed))
@@ -311,11 +311,10 @@ def test_a_gate_that_only_the_first_round_trip_shows_leaves_the_delay_of_packets
 
 
 def test_a_path_without_a_gate_has_no_unknown_delay(tmp_path):
-    """Both transfers show it.
+    """Both transfers show that packets are not delayed.
 
-    So does a receiver that acknowledges eight segments at a time, whose first ACK waits for the
-    eighth segment.
-    """
+    This is true even for a receiver that acknowledges eight segments at a time, whose first ACK
+    waits for the eighth segment."""
     sparse = {**TCP, "ack": {"policy": "byte-counting", "segments": 8, "timer": "25ms"}}
     for transport in (TCP, sparse):
         flows = [{**flow, "transport": transport} for flow in (DOWN, UP)]

@@ -32,7 +32,7 @@ def test_nothing_measured_grows_faster_than_its_work(way):
 def test_an_exponent_is_that_of_the_time_over_the_work():
     assert growth.exponent([point(1, 100, 0.1), point(4, 400, 0.4)]) == pytest.approx(1.0)
     assert growth.exponent([point(1, 100, 0.1), point(4, 400, 1.6)]) == pytest.approx(2.0)
-    # The same packets over a window four times as large.
+    # The number of packets is constant, and the window is four times as large.
     assert growth.exponent([point(1, 100, 0.1), point(4, 100, 0.1)]) == pytest.approx(1.0)
     assert growth.exponent([point(1, 100, 0.1), point(4, 100, 0.4)]) == pytest.approx(2.0)
 

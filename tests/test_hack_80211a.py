@@ -96,7 +96,7 @@ def test_who_senses_late_is_told_by_node(tmp_path, monkeypatch):
     again = {row[0]: [float(cell.split(" ± ")[0]) for cell in row[1:4]] for row in table.rows[:-1]}
     assert len(again) == 6
     # A sender that senses a slot late adds collisions of stock TCP, and so do such clients.
-    # TCP/HACK has only one contender.
+    # With TCP/HACK, only one node contends for the medium.
     alone = again["in time"]
     for one in ("only the sender, 9 µs", "only the clients, 9 µs"):
         assert alone[0] + 2 < again[one][0] < again["all nodes, 9 µs"][0]

@@ -314,7 +314,7 @@ def test_the_log_of_a_measurement_is_advised(served, tmp_path):
     assert way["acks"]["thinning"] in ("none", "sparse-receiver")
     advised = command("advise", log, "--use", "download", "--time", "3", "--json")
     assert advised.returncode == 0, advised.stderr
-    # Its application wrote 20 Mbps, so that the log does not show what the path carries.
+    # The application wrote 20 Mbps, so the log does not show the capacity of the path.
     (download,) = json.loads(advised.stdout)["uses"]
     assert download["winner"] is None
     assert "application limited the transfer" in download["nothing"] or "not known" in download["nothing"]

@@ -1,4 +1,7 @@
-"""The network in Rust decides like the trained one in Python. Training is reproducible."""
+"""The network in Rust chooses the same actions as the trained network in Python.
+
+Training is reproducible.
+"""
 
 import numpy as np
 import pytest

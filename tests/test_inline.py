@@ -147,9 +147,9 @@ def test_a_bridge_of_its_own_stays_when_it_is_killed_and_is_taken_over(hosts):
 
 @pytest.mark.timed
 def test_traffic_goes_on_while_it_stands_still(hosts):
-    """A process that hangs for two seconds loses only the packets that it held.
+    """A process that hangs for two seconds loses only the packets in its queues.
 
-    So does a process that gets no processor.
+    The same is true for a process that gets no processor.
     """
     bridge()
     with standing("east", "west", "--delay", "40ms", may_stall=True) as path:
@@ -189,7 +189,7 @@ def test_a_thinner_holds_acks_of_flows_whose_start_it_has_not_seen(hosts):
             time.sleep(1)
     assert report["end"]["sum_received"]["bytes"] > 0
     back = rows(path.result, "links")["line_reverse"]
-    # Nine of ten are removed, except those more than 200 ms apart.
+    # Nine of ten ACKs are removed, except ACKs more than 200 ms apart.
     assert back["total_filtered_acks_l2"] > 0.6 * back["total_packets_in_l2"] > 3, back
 
 
@@ -334,7 +334,7 @@ def exchange(frames):
 def test_a_flow_is_not_reordered_when_the_path_comes_or_goes(hosts, at):
     """UDP at 20 Mbps: iperf3 counts datagrams that overtake others.
 
-    When the path is removed, its waiting datagrams leave first.
+    When the path is removed, its waiting datagrams are sent first.
     """
     bridge()
     with iperf3(2, "-u", "-b", "20M", "--length", "1000") as report:

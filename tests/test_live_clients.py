@@ -1,6 +1,6 @@
 """The page of a run and hostile clients.
 
-None keeps the run from ending, and no other site reads the page.
+No client prevents the end of the run, and no other site reads the page.
 """
 
 import contextlib

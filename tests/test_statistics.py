@@ -42,8 +42,8 @@ def test_interval_of_one_value_is_unknown_and_missing_values_are_left_out():
 
 
 def test_the_least_of_means_is_no_mean_of_the_least():
-    # Two noisy quantities of the same mean: the least of each seed averages 4, the least of the
-    # means is 5.
+    # Two noisy quantities of the same mean: the minimum of each seed is 4 on average, and the
+    # minimum of the means is 5.
     assert least([[4.0, 6.0, 4.0, 6.0], [6.0, 4.0, 6.0, 4.0]]).mean == 5
     assert farthest([[1.0, 3.0], [-4.0, -2.0]]).mean == 3
 
@@ -189,7 +189,7 @@ def test_intervals_of_event_rates_cover(rate):
     chance = np.random.default_rng(5)
     counts = [chance.poisson(rate, 10).tolist() for _ in range(TRIES)]
     assert sum(holds(event_rate(own), rate) for own in counts) / TRIES > 0.934
-    if rate < 0.2:  # what Student's t gives
+    if rate < 0.2:  # The result of Student's t.
         assert sum(holds(mean_interval(own), rate) for own in counts) / TRIES < 0.7
 
 

@@ -1,6 +1,6 @@
 """Strategies written in Python.
 
-Their results equal those of built-in ones to the byte, and their errors have messages.
+Their results equal the results of built-in strategies to the byte, and their errors have messages.
 """
 
 import multiprocessing
@@ -61,7 +61,10 @@ class Hasty(Delayed):
 
 
 class Tack(acklab.AckPolicy):
-    """The law of TACK, like the built-in policy, which uses nearly all facts of a receiver."""
+    """TACK's ACK frequency, like the built-in policy.
+
+    It uses nearly all arguments of a receiver.
+    """
 
     rtt_window = 10 * SECOND
     bandwidth_window = 10

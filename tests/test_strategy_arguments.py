@@ -28,7 +28,7 @@ def run(strategies, seconds=1, **flow):
 
 
 def arrivals(**flow):
-    """What a policy of delayed ACKs sees."""
+    """Returns the arguments that a policy of delayed ACKs receives."""
     seen = []
 
     class Notes(Delayed):

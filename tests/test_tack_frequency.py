@@ -1,4 +1,6 @@
-"""The study of TACK's frequency: the law, and a share of the study."""
+"""The study of TACK's ACK frequency: the formula min{bw/(L·MSS), β/RTTmin}, and a share of the
+study.
+"""
 
 import pytest
 

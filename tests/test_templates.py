@@ -9,8 +9,9 @@ from acklab.templates import new, templates
 from commands import acklab
 
 SHORT = ["--set", "duration=2s", "--set", "measure.from=0s"]
-"""What makes a command short. Everything else of it stays: keys, values and their units are what a
-header may have wrong.
+"""Options that shorten a run.
+
+The rest of the command is unchanged, because a header may have wrong keys, values or units.
 """
 
 

@@ -1,4 +1,4 @@
-"""The rule of verdicts: the strongest one that the whole interval supports."""
+"""The rule of verdicts: the strongest verdict that the whole interval supports."""
 
 import math
 from typing import Any
@@ -29,7 +29,7 @@ def claim(**fields):
         (103.1, 104, {}, "not reproduced"),
         (97, 103, {}, "reproduced"),
         (103.1, 104, {"direction": {"higher_than": 50}}, "same direction"),
-        # Whether it is reproduced is open, but its direction is certain.
+        # Whether the claim is reproduced is open, but its direction is certain.
         (98, 110, {"direction": {"higher_than": 50}}, "same direction"),
         (98, 110, {"direction": {"higher_than": 99}}, "undecided"),
         (40, 60, {"direction": {"higher_than": 50}}, "undecided"),
@@ -42,7 +42,7 @@ def claim(**fields):
         (0.996, 0.999, {"published": 0.95, "tolerance": "5%", "no_effect": 1, "direction": {"lower_than": 1}}, "not reproduced"),
         (60, 70, {"published": 90, "tolerance": "factor 1.5"}, "reproduced"),
         (136, 137, {"published": 90, "tolerance": "factor 1.5"}, "not reproduced"),
-        # A sign within the noise is no evidence.
+        # A sign that is not significant is no evidence.
         (-1, 3, {"published": 0, "tolerance": "at least"}, "undecided"),
         (-3, 1, {"published": 0, "tolerance": "at most"}, "undecided"),
         (0, 3, {"published": 0, "tolerance": "at least"}, "reproduced"),

@@ -8,7 +8,8 @@ from types import FrameType
 def main() -> None:
     """Runs the command line.
 
-    Its libraries are imported slowly: Ctrl-C meanwhile ends the process without a traceback.
+    The imports of the libraries take noticeable time. Ctrl-C during the imports ends the process
+    without a traceback.
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)

@@ -7,7 +7,7 @@ from typing import Any
 def by_use(airtime: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Returns the rows of the table `airtime`, summed over the nodes of each cell.
 
-    They have cell, use, time [ns] and share of the time.
+    A row has the cell, the use, the time [ns] and the share of the time.
     """
     sums: dict[tuple[str, str], dict[str, Any]] = {}
     for row in airtime:

@@ -1,6 +1,6 @@
 """The short answer to a run.
 
-For each flow: its goodput, RTT, ACKs and retransmissions, and what limits it.
+For each flow, the answer has goodput, RTT, ACKs, retransmissions and the limiting factor.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acklab.result import Result
 
 BLOCKS = 4
-"""Maximum number of flows with lines of their own. More flows share a table."""
+"""Maximum number of flows with separate blocks of lines. More flows share a table."""
 
 _FACTORS = {
     "application": "share_application_limited_l4",
@@ -25,14 +25,14 @@ _FACTORS = {
     "window": "share_window_limited_l4",
     "pacing": "share_pacing_limited_l4",
 }
-"""Column with the share of time of each limiting factor."""
+"""Limiting factors, each with the column that has its share of time."""
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of an answer: name, value, and a reference for the value."""
+    """One line of an answer: name, value, and a reference value for comparison."""
 
     name: str
     value: str
@@ -82,15 +82,15 @@ def answer_table(result: "Result") -> Table:
 
 
 SMALL = 0.01
-"""Connections of programs with less than this share of all delivered bytes have no answer of their
-own.
+"""Connections of programs have no answer if they delivered less than this share of all bytes.
 """
 
 
 def _flows(result: "Result") -> tuple[list[dict[str, Any]], int]:
     """Returns the flows that have an answer, and the number of the other flows.
 
-    The others are small connections of programs, such as those that control a measurement.
+    The other flows are small connections of programs, such as connections that control a
+    measurement.
     """
     flows = _rows(result, "flows")
     octets = [flow.get("total_delivered_bytes_l7") or 0 for flow in flows]
@@ -100,14 +100,14 @@ def _flows(result: "Result") -> tuple[list[dict[str, Any]], int]:
 
 
 def left_out(result: "Result") -> str:
-    """Returns a line on the connections of programs without an answer, or nothing."""
+    """Returns a line about the connections of programs without an answer; empty without any."""
     number = _flows(result)[1]
     what = "connection of programs" if number == 1 else "connections of programs"
     return f"{number} more {what} with less than {SMALL:.0%} of the bytes (--all)" if number else ""
 
 
 def together(result: "Result") -> str:
-    """Returns a line on all flows together, or nothing for a single flow."""
+    """Returns a line about the sum of all flows; empty for a single flow."""
     rows = _rows(result, "network")
     if len(rows) != 1 or (rows[0].get("flows") or 0) < 2:
         return ""
@@ -182,7 +182,8 @@ def _limit_line(flow: Row, busy: Mapping[str, float], shaped: Set[str]) -> Line:
     if not limit:
         return Line("limited by", "–", "not measured for this transport")
     hop, back = str(flow.get("bottleneck")), str(flow.get("return_bottleneck"))
-    # Share of the time in which the flow was active, which may be shorter than the window.
+    # The share is relative to the time in which the flow was active, which may be shorter than the
+    # window.
     used = flow.get("mean_bottleneck_utilization_l1", busy.get(hop))
     column = _FACTORS.get(limit)
     if column is not None:
@@ -200,7 +201,7 @@ def _limit_line(flow: Row, busy: Mapping[str, float], shaped: Set[str]) -> Line:
 
 
 def _hop(name: str | None, shaped: Set[str]) -> str | None:
-    """Returns a hop as text: its shaper, if that limits the rate."""
+    """Returns a hop as text. Names the hop's shaper if the shaper limits the rate."""
     return f"the shaper of {name}" if name in shaped else name
 
 

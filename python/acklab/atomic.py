@@ -1,8 +1,8 @@
-"""Atomic, durable files: each appears when it is complete, and survives a loss of power.
+"""Atomic, durable files: each file appears only when it is complete, and survives a loss of power.
 
-A file is written beside its place under a hidden name that contains the process number, then synced
-and renamed. The folder, which holds the name, is synced too (fsync(2): syncing a file does not sync
-its directory entry).
+A file is written in the target folder under a hidden name that contains the process number, then
+synced and renamed. The folder, which holds the name, is synced too (fsync(2): syncing a file does
+not sync its directory entry).
 """
 
 import contextlib

@@ -12,7 +12,7 @@ CHECKSUMS_FILE = "checksums.json"
 
 
 def write_checksums(folder: Path) -> list[str]:
-    """Writes the checksums of all files in a folder that no other process sees yet.
+    """Writes the checksums of all files in a folder. No other process may use the folder yet.
 
     Returns the names of the files. Raises OSError.
     """
@@ -23,7 +23,9 @@ def write_checksums(folder: Path) -> list[str]:
 
 
 def stamps(place: Place) -> dict[str, Stamp]:
-    """Returns the stamps of the files of a result by name; none for a result of an earlier version.
+    """Returns the stamps (size and checksum) of the files of a result, by name.
+
+    Returns an empty dict for a result of an earlier version.
 
     Raises StoreError.
     """

@@ -1,7 +1,8 @@
 """Differences and ratios between results: of runs, of sweeps, and of points of one sweep.
 
 Runs with the same seed share their random effects, so sweeps are compared per seed. The interval is
-that of the differences, or of the ratios, and is narrower than those of the two means.
+the interval of the differences or ratios per seed. It is narrower than the intervals of the two
+means.
 """
 
 import math
@@ -41,7 +42,9 @@ SHORT = (
 )
 """Metrics that are compared by default."""
 _MAX_ROWS = 20_000
-"""Maximum number of rows of flows for optional searches."""
+"""Maximum number of rows in the table of flows; larger tables are not searched for axes without an
+effect.
+"""
 OF_SWEEPS = ("mean_throughput_l7", "mean_srtt_l4", "total_acks_sent_l4", "total_retransmissions_l4")
 
 
@@ -134,7 +137,7 @@ def contrast_within(sweep: "SweepResult", relative_to: str, only: Sequence[str])
         )
     frame = _with_kinds(sweep)
     held_axis = sweep.grid.axes[axes[name]]
-    # A column has numbers if the grid has numbers with a unit.
+    # A column of the grid has numbers, not text, if the values of its key are numbers with a unit.
     choices = dict(zip(map(str, AxisColumn.of(held_axis).values), held_axis.choices, strict=True))
     if held not in choices.values():
         raise UsageError(f"--relative-to {name}: found {held!r}, expected one of {', '.join(choices.values())}")
@@ -211,7 +214,8 @@ def _bounds(interval: Interval) -> str:
 def _with_kinds(sweep: "SweepResult") -> pl.DataFrame:
     """Returns the flows of a sweep with a column `kind`.
 
-    A kind is the name of like flows without their number, or the whole name.
+    Flows whose names differ only in their number have one kind: the name without the number. Other
+    flows have their whole name as the kind.
     """
     flows = sweep.flows
     if flows["flow"].n_unique() == 1:
@@ -224,7 +228,7 @@ def _with_kinds(sweep: "SweepResult") -> pl.DataFrame:
 def _values(frame: pl.DataFrame, by: Sequence[str], metric: str) -> dict[tuple[Any, ...], dict[Any, float]]:
     """Returns the value per seed by combination of the columns `by`.
 
-    Like flows of a run are averaged.
+    Flows of one kind in a run are averaged.
     """
     values: dict[tuple[Any, ...], dict[Any, float]] = {}
     for row in per_run(frame, by, metric, "mean").iter_rows(named=True):

@@ -1,6 +1,6 @@
-"""What callers of the core share: revision, cancellation, and results in types of Python.
+"""Functions shared by callers of the core: revision, cancellation, and results in types of Python.
 
-Functions of the core are called as `_core` has them.
+Other functions of the core are called directly in `_core`.
 """
 
 import functools
@@ -62,7 +62,10 @@ def arrow(tables: Mapping[str, _core.Table]) -> "dict[str, pa.Table]":
 
 
 def parsed(watch: Callable[[dict[str, Any]], None] | None) -> Callable[[str], None] | None:
-    """Returns a function that passes what the core reports as JSON to `watch`; None without one."""
+    """Returns a function that parses JSON reports of the core and passes them to `watch`.
+
+    Returns None without `watch`.
+    """
     return None if watch is None else lambda text: watch(json.loads(text))
 
 
@@ -82,7 +85,7 @@ class Emulation:
 
     @classmethod
     def of(cls, done: _core.EmulationResult) -> "Emulation":
-        """Returns what the core has measured."""
+        """Converts the result of the core."""
         return cls(json.loads(done.scenario), arrow(done.tables), done.reasons, done.exit_status, done.stopped)
 
 

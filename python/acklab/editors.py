@@ -1,8 +1,8 @@
 """The schema of scenarios for editors.
 
-For a table with variants, JSON Schema's `oneOf` lets a validator report only that none fits. Here
-the key that selects the variant is checked first, and then the table against that variant alone, so
-that a message names the wrong key. The keys of all variants are offered.
+For a table with variants, JSON Schema's `oneOf` lets a validator report only that no variant
+matches. Here the key that selects the variant is checked first, and then the table against that
+variant alone, so that a message names the wrong key. The keys of all variants are offered.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ def for_editors(schema: Schema) -> Schema:
     """Returns the schema with its variants distinguished by the key that selects them.
 
     The settings of a flow's transport may be among the keys of the flow. There, a key accepts the
-    names that it has for any transport.
+    names that any transport defines for it.
     """
     changed: Schema = _dispatch(schema)
     flow, flat = schema["properties"]["flow"]["items"]["properties"], changed["properties"]["flow"]["items"]["properties"]
@@ -53,12 +53,13 @@ def _dispatched(schema: Schema, tag: str, tagged: list[tuple[str, Schema]], othe
     offered: dict[str, Schema] = {}
     for _, variant in tagged:
         for name, value in variant["properties"].items():
-            # The rules below check it. If the variants differ, it is only offered here.
+            # The rules below check this key. If the variants differ, this entry only offers the key
+            # for completion.
             first = offered.setdefault(name, value)
             offered[name] = first if first == value else {"description": first.get("description", "")}
     offered[tag] = {"enum": names, "x-taplo": {"docs": {"enumValues": meanings}}}
     rest = {key: value for key, value in schema.items() if key != "oneOf"}
-    # A shorthand that is a table names its only key.
+    # A shorthand in the form of a table has a single key, which names the variant.
     pairs = [other for other in others if other.get("type") == "object"]
     is_table = {"type": "object"}
     is_pair: Schema = {"anyOf": [{"required": other.get("required", [])} for other in pairs]} if pairs else {"not": {}}

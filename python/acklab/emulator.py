@@ -13,7 +13,9 @@ from acklab.result import Result
 from acklab.scenario import Overrides, Source, overrides, texts_of, with_seed
 
 REAL, VIRTUAL = CLOCKS = ("real", "virtual")
-"""Clocks of an emulation: that of this machine, or that of a guest, which waits for the guest."""
+"""Clocks of an emulation: the clock of this machine, or the virtual clock of a guest, which waits
+while the guest computes.
+"""
 
 
 def idle_processors(name: str) -> str:
@@ -27,8 +29,9 @@ def idle_processors(name: str) -> str:
 class Emulated(Result):
     """The tables of an emulation, and whether they are reliable.
 
-    Besides the tables of a simulation, there are `timing` (lateness of packets), `kernel` (its
-    release and parameters) and, if the scenario has any, `applications` (the end of each command).
+    In addition to the tables of a simulation, there are `timing` (lateness of packets), `kernel`
+    (its release and parameters) and, if the scenario has any, `applications` (the end of each
+    command).
     """
 
     reasons: tuple[str, ...] = ()
@@ -68,19 +71,20 @@ def emulate(
     has entered by `core.acquire_permission`, as the command line does.
 
     The arguments are those of `acklab.run`. The output of applications is stored in the folder
-    `outputs`, if it is given. `at` is a node and a command that uses the terminal, such as `("sta",
-    ["curl", "http://{server}/"])`; the run ends with the command. `watch` receives a sample per
-    second: rates, queues, RTTs, ACKs, airtime and lateness. `processors` is the mode of idle
-    processors: "awake" keeps them from halting where root permits this; "halt" lets them halt,
+    `outputs`, if it is given. `at` is a node and a command that uses the terminal, such as
+    `("sta", ["curl", "http://{server}/"])`; the run ends with the command. `watch` receives a
+    sample per second: rates, queues, RTTs, ACKs, airtime and lateness. `processors` is the mode of
+    idle processors: "awake" keeps them from halting where root permits this; "halt" lets them halt,
     which saves power and delays packets; "auto" keeps them awake until the hypervisor takes more
-    than 1 % of a second of one of them. `internet` is a node that connects to the networks of this
-    machine: IPv4 packets for addresses of no node leave there, with translated addresses. This
-    requires root, `nft`, and a machine that forwards packets.
+    than 1 % of the time of a processor in one second. `internet` is a node that connects to the
+    networks of this machine: it forwards IPv4 packets whose destination is not a node to these
+    networks, with translated addresses. This requires root, `nft`, and a machine that forwards
+    packets.
 
-    With `clock="virtual"` the run is in a guest, whose clock moves only when all of it waits:
-    packets are never late, and the same scenario, seed and `kernel` give the same tables. `kernel`
-    names a guest kernel of `acklab kernel list`, by default the newest. No permission is needed.
-    `internet` is refused, because other hosts do not wait.
+    With `clock="virtual"` the run is in a guest, whose clock advances only while the whole guest
+    waits: packets are never late, and the same scenario, seed and `kernel` give the same tables.
+    `kernel` names a guest kernel of `acklab kernel list`, by default the newest. No permission is
+    needed. `internet` is refused, because other hosts do not wait.
 
     Raises ScenarioError for a scenario that is refused or requires what the kernel's TCP does not
     support, RunError for a missing permission and for a run that fails, Cancelled if `cancel` is

@@ -5,7 +5,7 @@ Every message names the place, what was found and what was expected.
 
 
 class AcklabError(Exception):
-    """Any failure that acklab reports. `exit_code` is the one of the command line."""
+    """Any failure that acklab reports. `exit_code` is the exit code of the command line."""
 
     exit_code = 1
 

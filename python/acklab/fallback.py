@@ -1,6 +1,6 @@
 """Characters for streams that are not UTF-8, such as a terminal with LC_ALL=C.
 
-A character that the encoding of the stream lacks is written by similar ones.
+A character that the encoding of the stream lacks is replaced by similar characters.
 """
 
 import codecs
@@ -62,7 +62,7 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
 
 
 def use_fallback() -> None:
-    """Lets standard output and standard error write similar characters for those they lack."""
+    """Replaces characters that the encoding of standard output and error lacks by similar ones."""
     codecs.register_error(_HANDLER, _replaced)
     for stream in (sys.stdout, sys.stderr):
         encoding = getattr(stream, "encoding", None) or ""

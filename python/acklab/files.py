@@ -1,4 +1,4 @@
-"""Files that users name: messages can print any name, and text is read up to a limit."""
+"""Reads files that users name. Messages can print any name, and text is read up to a limit."""
 
 import contextlib
 import errno
@@ -13,8 +13,9 @@ from acklab.errors import AcklabError, StoreError, UsageError
 LARGEST_FILE = 1 << 26
 """Maximum size of a text file in bytes: an endless file is refused."""
 PATIENCE = 5.0
-"""Seconds that the writer of a FIFO has for its next bytes. Chosen: longer than a command in `<(…)`
-takes to start.
+"""Maximum seconds to wait for the next bytes from the writer of a FIFO.
+
+Chosen: longer than a command in `<(…)` takes to start.
 """
 _PART = 1 << 20
 
@@ -66,7 +67,8 @@ def is_utf8(text: str) -> bool:
 def ensure_writable(folder: Path) -> None:
     """Creates a folder if it is missing.
 
-    Raises StoreError if it cannot be written: before a run, not after it.
+    Raises StoreError if it cannot be written. Called before a run, so that the error does not
+    follow the run.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ _TEMPORARY = re.compile(r"\..*\.(?P<host>[^.]+)\.(?P<process>\d+)\.\d+\.tmp", re
 
 
 class Busy(StoreError):
-    """Another process holds a lock."""
+    """Raised if another process holds a lock."""
 
 
 def temporary_name(path: Path) -> Path:
@@ -82,7 +82,8 @@ def locked(folder: Path, name: str, *, wait: bool) -> Iterator[None]:
     except OSError as error:
         raise StoreError(f"{folder}: cannot be written: {error.strerror}") from error
     try:
-        # The number is for a message. A full disk has no space for it.
+        # The lock file contains the process number for messages. On a full disk, writing the number
+        # fails, which is ignored.
         with contextlib.suppress(OSError):
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
@@ -110,7 +111,9 @@ def sharing(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[bool]:
-    """Yields whether no process is `sharing` a folder. Lets none begin during the block.
+    """Yields `True` if no process is `sharing` a folder.
+
+    No process can begin to share it during the block.
 
     Unknown on a file system without locks.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PORT: int = _core.PORT
-"""The default port of the tools. QUIC uses the next one."""
+"""The default port of the tools. QUIC uses the next port."""
 DEFAULT_CONTENDERS = "tack,quic,tcp"
 """The default contenders."""
 
@@ -62,25 +62,25 @@ class Measurement:
     congestion: str | None
     """The sender's congestion controller."""
     reverse: bool
-    """Whether the server sent."""
+    """`True` if the server sent the data."""
     streams: int
     """Parallel streams, each on its own connection."""
     seconds: float
     """Time from the first byte that arrived to the end [s]."""
     octets: int
-    """Bytes that the receiving application read in this time."""
+    """Bytes that the receiving application read in `seconds`."""
     goodput: float
-    """These bytes per this time [Mbps]."""
+    """`octets` per `seconds` [Mbps]."""
     data_packets: int
     """Packets with data that the sender sent, including retransmissions."""
     retransmissions: int
     """Retransmitted packets."""
     retransmitted_share: float | None
-    """Their share of the packets with data [%]."""
+    """Retransmissions relative to `data_packets` [%]."""
     acks: int
     """Acknowledgments that the receiver sent: packets without data; over QUIC, ACK frames."""
     acks_per_second: float
-    """The same per second."""
+    """Acknowledgments that the receiver sent, per second."""
     mean_rtt: float | None
     """Mean of the sender's smoothed RTT under load [ms]."""
     p95_rtt: float | None
@@ -90,7 +90,7 @@ class Measurement:
     cpu_receiver: float
     """CPU time of the receiver's process [s]."""
     cpu_per_gigabyte: float | None
-    """CPU time of both per 10⁹ bytes [s]."""
+    """CPU time of both processes per 10⁹ bytes [s]."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Perf:
     def ratio(self, contender: str, other: str, metric: str = "goodput") -> Interval:
         """Returns the geometric mean of the ratios of two contenders per round.
 
-        It has a 95 % interval.
+        The mean has a 95 % confidence interval.
         """
         return ratio_interval(self._values(contender, metric), self._values(other, metric))
 
@@ -228,7 +228,7 @@ def perf(
     second.
 
     The server is trusted by its `fingerprint`, by certificates of `authorities`, or by the file
-    `known_hosts` (default: that of the state folder). An unknown server is refused, unless
+    `known_hosts` (default: the file in the state folder). An unknown server is refused, unless
     `accept_new` is set, or `confirm` returns True for its fingerprint. The kernel's TCP is neither
     encrypted nor authenticated.
 
@@ -308,8 +308,8 @@ def serve(
 ) -> None:
     """Serves measurements until Ctrl-C or `cancel`, and then notifies the clients.
 
-    After `cancel`, a running measurement has the time `drain` to finish, such as "10s". Ctrl-C
-    stops it at once.
+    After `cancel`, a running measurement may finish within the time `drain`, such as "10s". Ctrl-C
+    stops it immediately.
 
     Listens on `addresses` (default: all): on UDP and TCP `port`, and on UDP `port` + 1 for QUIC; 0
     selects a free port. Without a `certificate` and a `key` in PEM, creates both on the first run

@@ -23,7 +23,7 @@ FILTERS: Mapping[str, Mapping[str, Any]] = {
 """Queues with an ACK filter, by their names in `acklab inline --ack-filter`."""
 
 THINNERS = ("scsc", "dhd", "unisoc")
-"""Thinners with the rules of a driver, by their names in scenarios."""
+"""Thinners (which remove ACKs) with the rules of a driver, by their names in scenarios."""
 
 EAST, WEST = "east", "west"
 """The nodes at the two ends of a `line`."""
@@ -47,13 +47,13 @@ def line(
 
     Each text is a value for both directions, or two values with a slash between: from the first
     interface to the second, and back, such as "100Mbps/2Mbps". `queue` is the limit of the queue,
-    such as "100packets"; `ack_filter` is one of `FILTERS`, or "none"; `gate` is an interval and a
-    quota, such as "5ms:10"; `thinner` is one of `THINNERS`, a number of ACKs and the maximum time
-    to hold one, such as "4:10ms", or "none"; `spacer` is "reconstruct", a data rate such as
-    "16Mbps", a time between ACKs such as "1ms", or "none".
+    such as "100packets"; `ack_filter` is one of `FILTERS`, or "none"; `gate` releases packets in
+    bursts: an interval and a quota of packets, such as "5ms:10"; `thinner` is one of `THINNERS`, a
+    number of ACKs and the maximum time to hold one, such as "4:10ms", or "none"; `spacer` is
+    "reconstruct", a data rate such as "16Mbps", a time between ACKs such as "1ms", or "none".
 
     Raises UsageError for three values, for an unknown filter or thinner, and for a filter without a
-    rate or a gate, where no ACK ever waits.
+    rate or a gate, because then no ACK ever waits.
     """
     directions: list[dict[str, Any]] = [{}, {}]
     for name, text in (("rate", rate), ("delay", delay), ("loss", loss)):
@@ -156,16 +156,16 @@ def inline(
 ) -> Result:
     """Runs the path of a scenario between two interfaces of this host, and returns its tables.
 
-    It ends with the scenario or by `cancel`.
+    The run ends at the end of the scenario or by `cancel`.
 
-    The scenario has two entries `[[interface]]`; `interfaces` are other devices instead. Requires
+    The scenario has two entries `[[interface]]`; `interfaces` replaces their devices. Requires
     root. `stands` is called once the path carries traffic, with descriptions of the forwarder, of
     the source of frames, and of the priority of the thread. `method` is the source of frames:
     "ring" (AF_PACKET with a ring in shared memory), "tap" (a TAP device), or by default the best
     that the system allows. The other arguments are those of `acklab.emulate`.
 
-    Besides the tables of a simulation, there are `interfaces` (packets that entered, left, were
-    lost or bypassed the path), `inline` and `timing`.
+    In addition to the tables of a simulation, there are `interfaces` (packets that entered, left,
+    were lost on or bypassed the path), `inline` and `timing`.
 
     Raises ScenarioError for a scenario that is refused or has no interfaces, RunError for a missing
     interface or permission.

@@ -43,26 +43,28 @@ class Key:
     meaning: str
     """One or more sentences, with the source if there is one."""
     takes: str
-    """The type of its values, in words."""
+    """The type of the key's values, in words."""
     values: tuple[Value, ...]
-    """The names that it accepts, including names of variants of a table."""
+    """The names that the key accepts, including names of variants of a table."""
     default: str
     """The default as TOML; empty if there is none, or if a preset defines it."""
     required: bool
-    """Whether its table requires it."""
+    """`True` if the key's table requires the key."""
     is_table: bool
-    """Whether it holds other keys."""
+    """`True` if the key contains other keys."""
     examples: tuple[str, ...] = ()
     """Example values."""
     tag: str = ""
-    """The key within it that selects its variant by one of `values`, such as `policy`."""
+    """The key within this table that selects the variant of the table by one of `values`, such as
+    `policy`.
+    """
     by_name: bool = True
-    """Whether it accepts one of `values` directly, and not only a table with `tag`."""
+    """`True` if the key accepts one of `values` directly, and not only a table with `tag`."""
 
 
 @functools.cache
 def keys() -> tuple[Key, ...]:
-    """Returns all keys of a scenario, each after the key that holds it."""
+    """Returns all keys of a scenario, each after the key that contains it."""
     schema = core.schema()
     return tuple(_walk(schema, ""))
 
@@ -106,7 +108,10 @@ def _is_outline(path: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def below(path: str) -> list[Key]:
-    """Returns the keys of the table `path`, and those of its variants after their names."""
+    """Returns the keys of the table `path`.
+
+    The keys of a variant follow the name of the variant.
+    """
     depth = path.count(".") + 1 if path else 0
     inside = [key for key in keys() if not path or key.path.startswith(path + ".")]
     variants = {value.name for key in keys() if key.path == path for value in key.values}
@@ -252,7 +257,7 @@ def pages() -> dict[str, str]:
         if transport in found and len(parts) > 3:
             found[transport].append(_entry(key, key.path.removeprefix("flow.transport.")))
         elif parts[0] == "flow" and len(parts) > 1 and (parts[1] in shared or transport in found):
-            continue  # The same keys, written beside the name of the transport
+            continue  # The same keys, written in the flow in addition to the name of the transport
         elif parts[:3] == ["pep", "side", "transport"] and len(parts) > 3:
             continue  # Keys of a flow's transport
         else:

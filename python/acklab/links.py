@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 _NARROW = 2.0
-"""Maximum ratio of a narrow direction's rate to the slowest of its kind, towards or away from the
-user; *chosen*.
+"""Maximum rate of a narrow direction, relative to the slowest direction towards the user, or away
+from the user; *chosen*.
 """
 
 
@@ -23,30 +23,30 @@ class Direction:
 
     @property
     def rate(self) -> float | None:
-        """Returns its rate in bits per second, if it is constant."""
+        """Returns the rate of the direction in bits per second; None if it is not constant."""
         given = self.settings.get("rate")
         return None if given is None else bits(given)
 
     @property
     def capacity(self) -> float:
-        """Returns the rate, or that of the queue's shaper if that is lower."""
+        """Returns the rate of the link, or the rate of the queue's shaper if it is lower."""
         shaper = self.queue.get("rate")
         rate = self.rate or float("inf")
         return rate if shaper is None else min(rate, bits(shaper))
 
     @property
     def queue(self) -> Mapping[str, Any]:
-        """Its queue."""
+        """Returns the queue of the direction."""
         return self.settings.get("queue") or {}
 
     @property
     def discipline(self) -> str:
-        """Returns the discipline of its queue."""
+        """Returns the discipline of the direction's queue."""
         return str(self.queue.get("discipline", "fifo"))
 
     @property
     def can_be_shaped(self) -> bool:
-        """Returns `True` if a router before the link can hold its queue.
+        """Returns `True` if a shaper in a router before the link can move the queue there.
 
         This requires a known, constant rate.
         """
@@ -60,7 +60,7 @@ class Direction:
 def directions(base: Mapping[str, Any]) -> list[Direction]:
     """Returns all directions.
 
-    Narrow ones are the slowest on each of the two paths of the first flow.
+    Narrow directions are the slowest on each of the two paths of the first flow.
     """
     found = [*all_of(base)]
     flow = base["flow"][0]
@@ -82,7 +82,7 @@ def all_of(base: Mapping[str, Any]) -> Iterator[Direction]:
 def link_path(base: Mapping[str, Any], start: str, end: str) -> list[Direction]:
     """Returns the link directions on the path with the fewest hops between two nodes.
 
-    Cells are hops that are not in the list.
+    Cells are hops too, but are not in the result.
     """
     hops: dict[str, list[tuple[str, Direction | None]]] = {}
     for one in all_of(base):

@@ -40,7 +40,7 @@ def numbers_of(table: str) -> list[str]:
 
 @cache
 def _better() -> dict[str, str]:
-    """Returns the better direction of metrics that have one, by column.
+    """Returns whether more or less is better, by column; omits metrics without a better direction.
 
     A column has the same meaning in every table.
     """
@@ -72,7 +72,7 @@ def name_columns(columns: Sequence[str]) -> list[str]:
 def best(column: str, values: list[Any]) -> set[int]:
     """Returns indices of the best values of a metric.
 
-    None are best if the metric has no better direction or all values are equal.
+    Returns no index if the metric has no better direction or all values are equal.
     """
     better = _better().get(column)
     numbers = [math.nan if value is None else float(value) for value in values]

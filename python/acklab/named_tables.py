@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 class NamedTables:
     """Tables as properties.
 
-    In a sweep, each begins with the columns `point`, one per key of the grid, and `seed`.
+    In a sweep, each table begins with the columns `point`, one per key of the grid, and `seed`.
     """
 
     @abstractmethod
@@ -41,7 +41,7 @@ class NamedTables:
     def hack(self) -> "pl.DataFrame":
         """Returns one row per node of a Wi-Fi cell with TCP/HACK, access point first.
 
-        It counts ACKs carried in response frames, and their fate.
+        The columns count ACKs carried in response frames, and the outcome of these ACKs.
         """
         return self.table("hack")
 
@@ -97,8 +97,8 @@ class NamedTables:
     def decisions(self) -> "pl.DataFrame":
         """Returns each decision of an ACK policy.
 
-        It has the time (after `delay` [ms] if later), the reason, and the amount of unacknowledged
-        data.
+        A row has the time of the decision, the reason, and the amount of unacknowledged data. If
+        the ACK is sent later, `delay` [ms] is the time until then.
         """
         return self.table("decisions")
 

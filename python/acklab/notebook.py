@@ -17,7 +17,10 @@ _LONGEST = 60
 
 
 DRAWN = "<div class='acklab-figure'>"
-"""Start of the figure in a page, for programs that draw it in another way."""
+"""HTML before the figure in a page.
+
+Programs that draw the figure differently search for this text.
+"""
 
 
 def page(title: str, note: str, tables: Sequence[Table], below: str = "", figure: "go.Figure | None" = None) -> str:

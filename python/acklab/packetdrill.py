@@ -19,7 +19,7 @@ KERNEL = "kernel"
 
 @dataclass(frozen=True)
 class Failure:
-    """An expectation of a script that failed."""
+    """A failed expectation of a script."""
 
     line: int
     expected: str
@@ -35,9 +35,9 @@ class Verdict:
     """"passed", "failed", "out of scope" or "malformed"."""
     failures: tuple[Failure, ...]
     line: int | None
-    """The line because of which it was skipped, if it was."""
+    """The line because of which the script was skipped; None if it was not skipped."""
     reason: str | None
-    """The reason why it was skipped, if it was."""
+    """The reason why the script was skipped; None if it was not skipped."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns values that JSON supports."""
@@ -66,7 +66,7 @@ def play(
     (`core.acquire_permission`), and accepts no settings.
 
     Raises ScenarioError for a scenario that is refused, UsageError for a missing script, RunError
-    for one that cannot be read.
+    for a script that cannot be read.
     """
     if preset not in (*PRESETS, KERNEL):
         raise UsageError(f'preset: found "{preset}", expected {", ".join(PRESETS)} or {KERNEL}')

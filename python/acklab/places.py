@@ -75,7 +75,7 @@ class Writer(io.RawIOBase):
         self._file, self._state, self._octets = file, hashlib.sha256(), 0
 
     def writable(self) -> bool:
-        """Returns true."""
+        """Returns `True`."""
         return True
 
     def write(self, octets: Any) -> int:
@@ -152,13 +152,13 @@ class Place(ABC):
     def sharing(self, folder: str) -> contextlib.AbstractContextManager[None]:
         """Protects unreferenced new files of a folder from removal during the block.
 
-        Otherwise they count as files of a killed process. A store without locks has no such
-        protection.
+        Otherwise, `clean` would remove them as files of a killed process. A store without locks
+        does not protect them.
         """
         return contextlib.nullcontext()
 
     def alone(self, folder: str) -> contextlib.AbstractContextManager[bool]:
-        """Yields whether no process is in a block of `sharing`, as far as that is known."""
+        """Yields `True` if the store detects that no process is in a block of `sharing`."""
         return contextlib.nullcontext(enter_result=False)
 
     @abstractmethod
@@ -188,7 +188,8 @@ class Place(ABC):
     def verify(self, name: str, stamp: Stamp) -> None:
         """Raises StoreError if an object differs from its stamp.
 
-        A process reads an object once, and again after a change of its size, times or place.
+        A process reads an object once, and again only after a change of the object's size, times or
+        place.
         """
         key, full = self.state(name), self.name_of(name)
         if key is not None and _VERIFIED.get(full) == (stamp, key):
@@ -207,7 +208,7 @@ class Place(ABC):
 
     @abstractmethod
     def state(self, name: str) -> tuple[object, ...] | None:
-        """Returns values that change with an object, or None if the store has no times."""
+        """Returns values that change with the object, or None if the store has no times."""
 
     def table(self, name: str, stamp: Stamp | None = None, columns: Sequence[str] | None = None) -> pa.Table:
         """Returns a Parquet table, with all or some of its columns.
@@ -308,8 +309,8 @@ class LocalPlace(Place):
     def state(self, name: str) -> tuple[object, ...]:
         """Returns place, size and times of a file.
 
-        The time of status change cannot be set: it changes even if the time of modification is
-        restored.
+        The time of status change is included because it cannot be set: it changes even if the time
+        of modification is restored.
         """
         try:
             found = (self.folder / name).stat()
@@ -354,7 +355,7 @@ class LocalPlace(Place):
             raise StoreError(f"{path}: cannot be written: {reason(error)}") from error
 
     def alone(self, folder: str) -> contextlib.AbstractContextManager[bool]:
-        """Returns whether no process holds that lock."""
+        """Yields `True` if no process holds the lock of `sharing`."""
         return alone(self.folder / folder)
 
     def exclusively(self, name: str) -> contextlib.AbstractContextManager[None]:
@@ -445,7 +446,8 @@ class RemotePlace(Place):
             file.seek(0)
             with self._faults(name):
                 self.filesystem.create_dir(self.full(name).rpartition("/")[0], recursive=True)
-                # The object appears when the upload is complete. An interrupted upload leaves none.
+                # The object appears when the upload is complete. An interrupted upload leaves no
+                # object.
                 with self.filesystem.open_output_stream(self.full(name)) as out:
                     while part := file.read(_PART):
                         out.write(part)
@@ -471,13 +473,16 @@ class RemotePlace(Place):
 
 
 _VERIFIED: dict[str, tuple[Stamp, tuple[object, ...]]] = {}
-"""Stamps of verified objects, and their states at that time."""
+"""Stamps of verified objects, and the states of the objects at the verification."""
 
 _FILESYSTEMS: dict[str, tuple[Any, str]] = {}
 
 
 def _filesystem(url: str) -> "tuple[fs.FileSystem, str]":
-    """Returns the filesystem of a URL and the path in it. It is opened once."""
+    """Returns the filesystem of a URL, and the path in the filesystem.
+
+    Each filesystem is opened once.
+    """
     if url not in _FILESYSTEMS:
         from pyarrow import fs
 

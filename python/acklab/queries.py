@@ -1,6 +1,6 @@
 """SQL queries of stored tables, executed by DuckDB.
 
-It reads only the columns and groups of rows that a query needs.
+DuckDB reads only the columns and groups of rows that a query needs.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ def run_query(sql: str, place: Place, tables: Mapping[str, Stamp | None]) -> "pl
             # DuckDB handles signals itself, and reports Ctrl-C as a failure of the query.
             if isinstance(error, duckdb.InterruptException) or str(error) == _INTERRUPTED:
                 raise KeyboardInterrupt from None
-            # Includes values of types that Polars does not support.
+            # The result may include types that Polars does not support.
             raise UsageError(f"DuckDB refused the query: {error}") from error
     return frame
 
@@ -62,7 +62,7 @@ def _named(sql: str, tables: Iterable[str]) -> set[str]:
 
 
 def _view(connection: "duckdb.DuckDBPyConnection", place: Place, name: str, stamp: Stamp | None, *, is_named: bool) -> None:
-    """Registers a table in DuckDB. Raises StoreError if the query names it and it is damaged."""
+    """Registers a table in DuckDB. Raises StoreError if the query names a damaged table."""
     import duckdb
     import pyarrow.dataset as ds
 
@@ -70,14 +70,14 @@ def _view(connection: "duckdb.DuckDBPyConnection", place: Place, name: str, stam
     full = place.name_of(file)
     is_read_by_duckdb = place.path is not None and is_utf8(full)
     if is_named and (stamp is None or not is_read_by_duckdb):
-        # The verified bytes are the bytes that are read: a store sends them once, and Arrow detects
-        # most damage without a stamp.
+        # The bytes are verified and read in one pass, so a store sends them only once. Without a
+        # stamp, Arrow detects most damage.
         connection.register(name, place.table(file, stamp))
         return
     if is_named and stamp is not None:
         place.verify(file, stamp)
-    # A table that the query does not name is registered for listings. The query succeeds even if it
-    # is damaged.
+    # A table that the query does not name is registered for listings. The query succeeds even if
+    # this table is damaged.
     with contextlib.nullcontext() if is_named else contextlib.suppress(duckdb.Error, OSError, ValueError):
         if is_read_by_duckdb:
             view, source = _quoted(name, '"'), _quoted(_literally(full), "'")

@@ -19,7 +19,8 @@ STARVED = 0.01
 _NAMED = 4
 """Maximum number of flows that a remark names."""
 GREW = 0.05
-"""Minimum growth of a queue that never drained, as a share of the packets that left in the window.
+"""Minimum growth of a queue that never drained, as a share of the packets that left the queue in
+the window.
 
 The queue must also be at its maximum at the end.
 """
@@ -65,7 +66,7 @@ _UNFORTUNATE = {
 
 
 def _endings(flows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Returns remarks on connections that failed, and on those that are stalled."""
+    """Returns remarks on failed and on stalled connections."""
     found = []
     for flow in flows:
         ending, at = flow.get("ending"), flow.get("ending_time")
@@ -130,7 +131,7 @@ def _queues_without_limit(scenario: Mapping[str, Any]) -> list[str]:
     windows: dict[str, list[str]] = {}
     datagrams: dict[str, list[str]] = {}
     for flow in scenario.get("flow") or []:
-        # UDP has no window, and nothing of it returns.
+        # UDP has no window and no ACKs on the return path.
         is_udp = flow.get("transport", {}).get("protocol") == "udp"
         found = datagrams if is_udp else windows
         back = [] if is_udp else [_path(scenario, flow["to"], flow["from"])]
@@ -165,7 +166,7 @@ def _unlimited_directions(scenario: Mapping[str, Any]) -> set[str]:
 def _path(scenario: Mapping[str, Any], start: str, end: str) -> list[tuple[str, float]]:
     """Returns the link directions with a rate on the path with the fewest hops.
 
-    Each has its rate in bit/s.
+    Returns each direction with its rate in bit/s.
     """
     return [(one.name, one.rate) for one in link_path(scenario, start, end) if one.rate is not None]
 
@@ -241,8 +242,8 @@ def _retransmissions(flows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _above_capacity(flows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns remarks on flows whose goodput exceeds the capacity.
 
-    Goodput counts data when the application receives them in order, so some may have arrived before
-    the window.
+    Goodput counts data when the application receives them in order, so some data may have arrived
+    before the window.
     """
     found = []
     for flow in flows:
@@ -292,7 +293,7 @@ def _unlimited(scenario: Mapping[str, Any], flows: Sequence[Mapping[str, Any]], 
 def _programs(programs: Sequence[Mapping[str, Any]]) -> list[str]:
     """Returns remarks on commands of an emulation that failed.
 
-    Ending at the requested SIGTERM is no failure.
+    A command that ends by the requested SIGTERM has not failed.
     """
     found = []
     for program in programs:

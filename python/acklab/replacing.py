@@ -1,9 +1,9 @@
 """Replaces a result in a folder atomically.
 
-All files are first written into a hidden folder within. Then a journal appears, which lists the
-files to move and the files of the earlier result to remove. From then on the new result is in
-place, even if the process is killed: the next process that opens the folder executes the journal.
-Before that, the earlier result is unchanged.
+All files are first written into a hidden subfolder. Then a journal is created, which lists the
+files to move and the files of the earlier result to remove. From then on the new result is valid,
+even if the process is killed: the next process that opens the folder executes the journal. Before
+that, the earlier result is unchanged.
 """
 
 import contextlib
@@ -43,14 +43,14 @@ class Replacement:
     def make_room(self, names: Iterable[str]) -> None:
         """Creates the subfolders for files of these names.
 
-        Raises StoreError if a link of the result's folder leads out of it.
+        Raises StoreError if a symbolic link in the result's folder points outside of the folder.
         """
         for name in names:
             _within(self.folder, name)
             (self.staging / name).parent.mkdir(parents=True, exist_ok=True)
 
     def complete(self) -> None:
-        """Marks all files as written: at the end of the block they replace the earlier result."""
+        """Marks all files as written. They replace the earlier result at the end of the block."""
         self.is_complete = True
 
 
@@ -83,7 +83,7 @@ def replacing(folder: Path, kind: Contents) -> Iterator[Replacement]:
 
 @contextlib.contextmanager
 def exchanging(folder: Path, obsolete: Callable[[], Iterable[str]]) -> Iterator[Path]:
-    """Yields a folder whose files are all moved into `folder` at the end of the block, or none.
+    """Yields a folder. At the end of the block, all of its files are moved into `folder`, or none.
 
     Then removes the files `obsolete`. Waits for another process that does the same. Raises
     StoreError.
@@ -115,9 +115,9 @@ def _staging(folder: Path) -> Iterator[Path]:
 
 
 def settle(folder: Path) -> None:
-    """Finishes an interrupted replacement, and waits for one that another process finishes.
+    """Finishes an interrupted replacement, or waits until another process has finished it.
 
-    Raises StoreError if it cannot.
+    Raises StoreError if the replacement cannot be finished.
     """
     while (folder / _JOURNAL).is_file():
         try:
@@ -171,7 +171,7 @@ def _commit(replacement: Replacement) -> None:
 
 
 def _move_all(folder: Path, moved: Sequence[str], removed: Sequence[str]) -> None:
-    """Moves files into place and removes others, once the journal is on disk.
+    """Moves and removes the files that the journal lists. The journal must be on disk.
 
     Raises OSError, StoreError.
     """
@@ -185,7 +185,7 @@ def _move_all(folder: Path, moved: Sequence[str], removed: Sequence[str]) -> Non
 def _within(folder: Path, name: str) -> Path:
     """Returns the path of a file.
 
-    Raises StoreError if a link on the way leads out of the folder.
+    Raises StoreError if a symbolic link in the path points outside of the folder.
     """
     path = folder / name
     if not path.parent.resolve().is_relative_to(folder.resolve()):

@@ -26,8 +26,9 @@ SERIES = ("operating_point", "throughput", "queue", "packets", "events", "decisi
 class Result(NamedTables):
     """Tables of one run and their provenance.
 
-    `result.flows`, `result.links`, … are Polars frames (`.to_pandas()` and `.to_arrow()` convert
-    them); `result.arrow("flows")` is the Arrow table itself, whose fields carry their units.
+    `result.flows`, `result.links` and the other tables are Polars frames (`.to_pandas()` and
+    `.to_arrow()` convert them); `result.arrow("flows")` is the Arrow table itself, whose fields
+    carry their units.
     """
 
     tables: "Mapping[str, pa.Table]" = field(repr=False)
@@ -62,7 +63,7 @@ class Result(NamedTables):
         raise UsageError(f"found no table {name!r}, expected one of: {', '.join(self.tables)}{hint}")
 
     def units(self, name: str) -> dict[str, str]:
-        """Returns the unit of each column of a table that has one."""
+        """Returns the units of a table by column. Columns without a unit are omitted."""
         from acklab.store import units_of
 
         return units_of(self.arrow(name).schema)
@@ -70,10 +71,10 @@ class Result(NamedTables):
     def save(self, directory: str | Path) -> Path:
         """Writes the tables as Parquet and the scenario as JSON into a folder.
 
-        The metadata of every file have scenario, seed, revision and the command that repeats the
-        run. The result replaces an earlier one of the same kind atomically: if writing fails, the
-        earlier result stays. Raises StoreError, also for a folder with results of another kind,
-        such as a sweep, and for a folder in use by another process.
+        The metadata of every file contain scenario, seed, revision and the command that repeats the
+        run. The result replaces an earlier result of the same kind atomically: if writing fails,
+        the earlier result is unchanged. Raises StoreError, also for a folder with results of
+        another kind, such as a sweep, and for a folder in use by another process.
         """
         from acklab.contents import Contents
         from acklab.replacing import replacing
@@ -84,7 +85,7 @@ class Result(NamedTables):
         return target
 
     def complete(self, replacement: "Replacement") -> None:
-        """Writes the tables and the scenario beside the result's other files, and completes it.
+        """Writes the tables and the scenario into the replacement, and completes the replacement.
 
         Raises StoreError.
         """

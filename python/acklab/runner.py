@@ -31,9 +31,10 @@ def run(
     """Runs a scenario and returns its tables.
 
     `scenario` is a TOML or JSON file, or a dict with the same keys. `seed` replaces the seed of the
-    scenario, and `set` any of its values, such as `{"flow.0.congestion": "cubic"}`. `base` is the
-    folder of relative trace files (default: that of the file). Captures of the scenario are written
-    into the folder `captures`, if it is given.
+    scenario, and `set` replaces any of the scenario's values, such as
+    `{"flow.0.congestion": "cubic"}`. `base` is the folder of relative trace files (default: the
+    folder of the file). Captures of the scenario are written into the folder `captures`, if it is
+    given.
 
     `qlog` is a folder for logs of the endpoints, two files per flow, for qvis: `FLOW_client.sqlog`
     and `FLOW_server.sqlog`. It is created if it is missing. `qlog_version` is "0.3", which tools
@@ -41,7 +42,7 @@ def run(
 
     `strategies` are ACK policies and congestion controllers written in Python (see
     `acklab.strategies`): classes by their names in the scenario, `{"mine": MyPolicy}` for `ack = {
-    policy = "custom", name = "mine" }`. Each flow has its own instance.
+    policy = "custom", name = "mine" }`. Each flow has a separate instance.
 
     `watch` is called some times per second with the elapsed share of the duration, from 0 to 1.
 

@@ -1,7 +1,8 @@
 """The contribution of a run to a sample: one number.
 
-Flows of one run share a network and are not independent samples; only runs with different seeds
-are. Several rows of one run are first combined into one number, in a way that the caller chooses.
+Flows of one run share a network, so they are not independent samples. Only runs with different
+seeds are independent. Several rows of one run are first combined into one number, in a way that the
+caller chooses.
 """
 
 from collections.abc import Sequence
@@ -80,7 +81,8 @@ def refuse_unlike_flows(frame: pl.DataFrame, runs: Sequence[str]) -> None:
 def kinds_of_flow(frame: pl.DataFrame, runs: Sequence[str]) -> pl.Series:
     """Returns the kind of the flow in each row as text, such as `ap → sta`.
 
-    It has what differs between flows of one run, and is empty if all are alike.
+    The kind contains the columns that differ between flows of one run. It is empty if all flows are
+    alike.
     """
     differing = _differing(frame, runs)
     if not differing:
@@ -105,7 +107,7 @@ def _differing(frame: pl.DataFrame, runs: Sequence[str]) -> list[str]:
 
 
 def _with_stems(frame: pl.DataFrame) -> pl.DataFrame:
-    """Returns the frame with names of nodes without their final number."""
+    """Returns the frame in which names of nodes have no final number."""
     return frame.with_columns(pl.col(name).str.replace(r"_\d+$", "") for name in ("src", "dst") if name in frame.columns)
 
 

@@ -23,7 +23,10 @@ Overrides = Mapping[str, object] | Sequence[str]
 FROM_DICT = "scenario.json"
 """Name of a scenario from a dict: the file in which it is stored beside its results."""
 _MAX_DEPTH = 100
-"""Maximum depth of tables in a dict. The core reads 127; a dict that contains itself is endless."""
+"""Maximum depth of tables in a dict.
+
+The core reads up to 127. The limit refuses a dict that contains itself.
+"""
 
 
 @dataclass(frozen=True)
@@ -86,7 +89,7 @@ class Source:
 
 
 def of_a_study(path: Path) -> Path:
-    """Returns the path, or that of a study's file of this name if it does not exist here.
+    """Returns the path. If it does not exist, returns the path of the study's file of this name.
 
     An example is `ack_compression/experiment_55.toml`, in a checkout or in a wheel.
     """
@@ -162,7 +165,7 @@ def literal(value: object) -> str:
 
 
 def with_seed(sets: Sequence[str], seed: int | None) -> list[str]:
-    """Returns overrides with the seed, if there is one, at the end."""
+    """Returns the overrides, followed by an override of the seed if a seed is given."""
     return list(sets) if seed is None else [*sets, f"seed={seed}"]
 
 

@@ -24,7 +24,7 @@ def opened(document: Mapping[str, Any]) -> dict[str, Any]:
 def verify(document: Mapping[str, Any], name: str) -> None:
     """Raises StoreError, naming the document, if its checksum differs.
 
-    Documents of an earlier version have none.
+    Documents of an earlier version have no checksum.
     """
     if _KEY in document and document[_KEY] != _digest(opened(document)):
         raise StoreError(changed(name))

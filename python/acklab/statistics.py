@@ -74,7 +74,8 @@ def mean_interval(values: Iterable[float | None], confidence: float = 0.95) -> I
     """Returns the mean of independent values with Student's t interval.
 
     mean ± t(1 − (1 − confidence)/2, n − 1) · s/√n, where s is the standard deviation of the sample.
-    The values are assumed to be independent and approximately normal, as means over seeds are.
+    The values are assumed to be independent and approximately normal, which is true for means over
+    seeds.
     """
     sample = np.asarray([value for value in values if value is not None and not math.isnan(value)], dtype=np.float64)
     count = len(sample)
@@ -110,11 +111,11 @@ def least(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Inter
     The interval covers the minimum of the expected values.
 
     `samples` has a sequence of values per quantity, one value per seed. The lower end is the
-    minimum of the lower ends of Student's t: the true minimum lies above the lower end of its own
-    quantity. The upper end requires all quantities at once, so each has its share of the error
-    (Bonferroni's inequality). Neither the values per seed nor the jackknife give such an interval:
-    a minimum is not smooth in the means, and the jackknife's interval misses it up to half of the
-    time. A single seed has no interval.
+    minimum of the lower ends of Student's t, because the true minimum lies above the lower end of
+    the quantity that has the minimum. The upper end depends on all quantities together, so each has
+    a share of the error (Bonferroni's inequality). Neither the values per seed nor the jackknife
+    give such an interval: a minimum is not smooth in the means, and the jackknife's interval misses
+    it up to half of the time. A single seed has no interval.
     """
     ends = [mean_interval(values, confidence) for values in samples]
     wide = [mean_interval(values, 1 - (1 - confidence) / len(samples)) for values in samples]
@@ -127,8 +128,8 @@ def farthest(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> In
 
     The interval covers the maximum distance of the expected values.
 
-    As in `least`: the upper end is the farthest end of any interval of Student's t. The lower end
-    gives each quantity its share of the error.
+    As in `least`, the upper end is the farthest end of any interval of Student's t. For the lower
+    end, each quantity has a share of the error.
     """
     ends = [mean_interval(values, confidence) for values in samples]
     wide = [mean_interval(values, 1 - (1 - confidence) / len(samples)) for values in samples]
@@ -138,7 +139,10 @@ def farthest(samples: Sequence[Sequence[float]], confidence: float = 0.95) -> In
 
 
 def _of_all(fold: Callable[[Sequence[float]], float], values: Sequence[float]) -> float:
-    """Returns the fold of the values, or NaN if one is NaN: otherwise the order would matter."""
+    """Returns the fold of the values, or NaN if any value is NaN.
+
+    Otherwise, the result would depend on the order of the values.
+    """
     return math.nan if any(math.isnan(value) for value in values) else fold(values)
 
 
@@ -151,7 +155,7 @@ RARE_RUNS = 10
 
 
 def rare_events(counts: Sequence[float], reference: Sequence[float] | None = None, confidence: float = 0.95) -> Interval:
-    """Returns the rate of rare events per run, or its excess over another, from counts per run.
+    """Returns the rate of rare events per run, or its excess over a reference rate.
 
     Counts are assumed to be Poisson. Each rate has Garwood's exact interval, which stays positive
     for zero events (none in n runs leaves up to 3.7/n). The difference has the interval of Donner
@@ -171,10 +175,11 @@ def rare_events(counts: Sequence[float], reference: Sequence[float] | None = Non
 def event_rate(counts: Sequence[float], confidence: float = 0.95) -> Interval:
     """Returns the mean of counts of events per run.
 
-    Uses `rare_events` if fewer than half of the runs have any, otherwise Student's t.
+    Uses `rare_events` if fewer than half of the runs have an event, otherwise Student's t.
 
-    If most counts are zero, the coverage of Student's t is too low: two thirds with one event in
-    ten runs. If most are positive, they may not be Poisson: a timeout in each run is not random.
+    If most counts are zero, the coverage of Student's t is too low: for one event in ten runs, it
+    is two thirds. If most counts are positive, they may not be Poisson-distributed: a timeout in
+    each run is not random.
     """
     is_rare = sum(count > 0 for count in counts) < len(counts) / 2
     return rare_events(counts, confidence=confidence) if is_rare else mean_interval(counts, confidence)
@@ -192,7 +197,8 @@ def _poisson(count: float, runs: int, confidence: float) -> tuple[float, float, 
 def ratio_of_means(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval:
     """Returns the ratio of two means with Fieller's interval.
 
-    It suits counts of which some may be zero, so that there are no ratios per seed to average.
+    It is suitable for counts that may be zero for some seeds, because then a mean of ratios per
+    seed does not exist.
 
     The values of a seed are paired. The interval has each ratio r for which Student's t does not
     distinguish the mean of above − r·below from zero. If it does not distinguish the mean of
@@ -215,13 +221,14 @@ def ratio_of_means(above: Sequence[float], below: Sequence[float], confidence: f
 def crossing(places: Sequence[float], samples: Sequence[Sequence[float]], confidence: float = 0.95) -> Interval:
     """Returns where the means of several quantities finally fall below zero.
 
-    Interpolates between the last mean above zero and the next one.
+    Interpolates between the last mean above zero and the next mean.
 
     `samples` has a sequence of values per place, one value per seed, in the same order of seeds.
     The interval has each place at which Student's t does not distinguish the interpolated number
     from zero, and everything between such places, so it covers the crossing of the expected values.
-    An end is NaN if the first or the last place is among them, because the crossing may lie beyond.
-    The result is NaN if the last mean is above zero, or if no mean is.
+    An end is NaN if the interval reaches the first or the last place, because the crossing may lie
+    beyond this place. The result is NaN if the last mean is above zero, or if no mean is above
+    zero.
     """
     columns = np.asarray(samples, dtype=np.float64)
     means, count = columns.mean(axis=1), columns.shape[1]
@@ -256,7 +263,7 @@ def _square_of_t(count: int, confidence: float) -> float:
 def _roots(square: float, linear: float, constant: float) -> list[float]:
     """Returns the real zeros of ax² + bx + c in order."""
     inside = linear**2 - 4 * square * constant
-    # If both roots coincide, rounding may leave none.
+    # If both roots coincide, rounding may yield no real root.
     inside = 0.0 if abs(inside) < 1e-12 * linear**2 else inside
     if square == 0 or inside < 0:
         return [-constant / linear] if square == 0 and linear else []
@@ -278,7 +285,7 @@ def intervals(
     within: Within | None = None,
     seed: str = "seed",
 ) -> pl.DataFrame:
-    """Returns mean over seeds and interval of a column per combination of the columns `by`.
+    """Returns the mean of a column over seeds, with its interval, per combination of `by`.
 
     Combinations are in order of appearance.
 
@@ -342,12 +349,10 @@ def ratios(
 ) -> pl.DataFrame:
     """Returns ratios to a baseline per combination of the columns `by`: means and intervals.
 
-    The mean is geometric.
-
-    `baseline` gives values of some of the columns `by`. The other columns and the seed are equal on
-    both sides, so common random effects of a seed cancel. If a run has rows of several flows, each
-    flow is divided by the flow of the same name, and the run contributes the geometric mean; with
-    `within`, the flows are added or averaged first.
+    The mean is geometric. `baseline` gives values of some of the columns `by`. The other columns
+    and the seed are equal on both sides, so common random effects of a seed cancel. If a run has
+    rows of several flows, each flow is divided by the flow of the same name, and the run
+    contributes the geometric mean; with `within`, the flows are added or averaged first.
 
     Mean and interval are those of the logarithms over seeds: 1/2 and 2 are equally far from 1, and
     exchanging the two sides inverts mean and interval. The baseline's ratio to itself is exactly 1.
@@ -387,7 +392,7 @@ def jain(shares: Iterable[float]) -> float:
 
 
 def cov(values: Iterable[float]) -> float:
-    """Returns the coefficient of variation: population standard deviation over the mean."""
+    """Returns the coefficient of variation: population standard deviation relative to the mean."""
     sample = np.asarray(list(values), dtype=np.float64)
     mean = float(sample.mean()) if len(sample) else 0.0
     return float(sample.std()) / mean if mean else math.nan
@@ -396,7 +401,8 @@ def cov(values: Iterable[float]) -> float:
 def ecdf(values: Iterable[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Returns the empirical distribution.
 
-    It has the distinct values in order, and for each the share of values less than or equal to it.
+    The result has the distinct values in ascending order. For each value it has the share of values
+    that are less than or equal to it.
     """
     sample = np.asarray([value for value in values if value is not None and not math.isnan(value)], dtype=np.float64)
     distinct, counts = np.unique(sample, return_counts=True)

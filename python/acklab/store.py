@@ -1,4 +1,4 @@
-"""Tables as Parquet. Each file has everything that is needed to repeat the run."""
+"""Tables as Parquet. Each file contains everything that is required to repeat the run."""
 
 import contextlib
 import json
@@ -34,7 +34,7 @@ def json_text(value: object) -> str:
 def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Provenance) -> None:
     """Writes a Parquet file per table, and the complete scenario as `scenario.json`.
 
-    No other process sees the folder yet. Raises OSError.
+    No other process may use the folder yet. Raises OSError.
     """
     metadata = provenance.metadata()
     for name, table in tables.items():
@@ -43,10 +43,10 @@ def write_tables(directory: Path, tables: Mapping[str, pa.Table], provenance: Pr
 
 
 def tables_with(directory: Path, key: str) -> list[str]:
-    """Returns the tables of a folder whose metadata have this key: those that acklab wrote."""
+    """Returns the tables of a folder whose metadata have this key, because acklab wrote them."""
     found = []
     for path in directory.glob("*.parquet"):
-        # Another process removed it first, or acklab did not write it.
+        # Another process has removed the file already, or acklab did not write the file.
         with contextlib.suppress(StoreError):
             if key in read_metadata(path):
                 found.append(path.name)
@@ -68,7 +68,7 @@ def parsed(octets: bytes, columns: Sequence[str] | None = None) -> pa.Table:
     """Returns the table in the bytes of a Parquet file. Raises the errors of Arrow.
 
     The bytes are copied into Arrow's memory. Threads of Arrow release their input some time after
-    the table is ready. If that is Python's memory and the interpreter is ending, the process
+    the table is ready. If the input is Python's memory and the interpreter is ending, the process
     aborts.
     """
     buffer = pa.allocate_buffer(len(octets))
@@ -90,7 +90,7 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 
 def units_of(schema: pa.Schema) -> dict[str, str]:
-    """Returns the unit of each column that has one."""
+    """Returns the units by column. Columns without a unit are omitted."""
     return {field.name: field.metadata[b"unit"].decode() for field in schema if (field.metadata or {}).get(b"unit")}
 
 

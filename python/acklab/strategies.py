@@ -13,8 +13,8 @@
 
 Times are whole nanoseconds, points in time since the start of the run; sizes are bytes of payload;
 rates are bits per second. A strategy sees only its arguments, so its runs are reproducible to the
-byte, provided that it draws random numbers from `start.seed` only. It must read no clock, and
-iterate over no set of strings, whose order changes from process to process.
+byte, provided that it draws random numbers from `start.seed` only. A strategy must not read a
+clock. It must not iterate over a set of strings, whose order changes from process to process.
 """
 
 from abc import ABC, abstractmethod
@@ -56,23 +56,23 @@ recovery; after a timeout.
 Signal = Literal["loss", "mark", "timeout"]
 """Cause of a window reduction: a detected loss, an echoed mark, an expired retransmission timer."""
 Phase = Literal["probes", "cruises", "probes-rtt"]
-"""What a controller needs feedback for: a search for bandwidth, estimates that it relies on, a
-measurement of the minimum RTT.
+"""Purpose for which a controller needs feedback: a search for bandwidth, the use of its estimates,
+or a measurement of the minimum RTT.
 """
 Strategies = Mapping[str, Callable[[Any], Any]]
 """Classes, or other callables that create a strategy, by their names in scenarios."""
 
 
 class AckPolicy(ABC):
-    """Decides when a receiver acknowledges. Each flow that names it has one instance.
+    """Decides when a receiver acknowledges.
+
+    Each flow that names the policy has a separate instance.
 
     Scenarios name it as `ack = { policy = "custom", name = "mine" }`. A class need not inherit from
-    this one if it has the same methods.
-
-    The receiver measures round trips and the delivery rate only if the attributes below request
-    them. They are read once. A custom policy cannot receive an ACK ratio (RFC 5690) or an ACK rate
-    (draft-ietf-tcpm-ack-rate-request) from the sender: only the built-in policy of that name makes
-    the sender send them.
+    `AckPolicy` if it has the same methods. The receiver measures round trips and the delivery rate
+    only if the attributes below request them. The attributes are read once. A custom policy cannot
+    receive an ACK ratio (RFC 5690) or an ACK rate (draft-ietf-tcpm-ack-rate-request) from the
+    sender: the sender sends them only if the receiver uses the built-in policy of that name.
     """
 
     rtt_window: int | None = None
@@ -86,7 +86,7 @@ class AckPolicy(ABC):
     bandwidth_intervals: int = 4
     """Samples of the delivery rate per round trip, if it is measured."""
     goes_by_time: ClassVar[bool] = False
-    """Whether the policy decides by time, not by counts. Read once.
+    """`True` if the policy decides by time, not by counts. Read once.
 
     Over TACK, a due ACK then reports everything that a host processes together.
     """
@@ -103,17 +103,19 @@ class AckPolicy(ABC):
     def decide(self, now: int, arrival: Arrival, ledger: Ledger) -> Decision:
         """Decides on a segment with data that arrived at `now`; `ledger` already includes it.
 
-        `Now(why)` acknowledges at once. `At(time, why)` acknowledges at that time unless an ACK is
-        sent before; a time in the past means at once. `Hold()` waits for the next segment. A
-        decision never postpones an earlier one. The table `acks` counts reasons; a policy may have
-        16 reasons in addition to those of built-in policies.
+        `Now(why)` acknowledges immediately. `At(time, why)` acknowledges at that time unless an ACK
+        is sent earlier; a time in the past acknowledges immediately. `Hold()` waits for the next
+        segment. A decision never postpones an earlier one. The table `acks` counts reasons; a
+        policy may have 16 reasons in addition to those of built-in policies.
         """
 
     def on_ack_sent(self, now: int) -> None:  # noqa: B027 - what need not be said
         """Called after any ACK was sent; no data are unacknowledged now."""
 
     def on_frequency(self, packets: int, beta: int) -> None:  # noqa: B027 - what need not be said
-        """Called over TACK when the sender requests other constants of the law of TACK.
+        """Called over TACK when the sender requests other constants of the ACK frequency.
+
+        The frequency is min{bw/(L·MSS), β/RTTmin}, with the delivery rate bw.
 
         `packets` is L, the full-sized packets per ACK, `beta` the ACKs per minimum RTT.
         """
@@ -133,58 +135,59 @@ class AckPolicy(ABC):
     def on_push(self, is_read: bool) -> None:  # noqa: B027 - what need not be said
         """Called over TCP before `decide` for an in-order segment that ends a write.
 
-        It has the push flag, or is not full-sized. `is_read` is true if the application has read
-        it.
+        The segment has the push flag, or is not full-sized. `is_read` is `True` if the application
+        has read the segment.
         """
 
     def on_data_sent(self, now: int) -> None:  # noqa: B027 - what need not be said
-        """Called over TCP when a segment with data of this end carries the acknowledgment."""
+        """Called over TCP when a data segment of the receiver carries the acknowledgment."""
 
     def on_unread(self, is_short: bool, shrinks: bool) -> None:  # noqa: B027 - what need not be said
         """Called over TCP when an arrival or ACK finds data that the application has not read.
 
-        `is_short` is true if less than half of the receive buffer is free, `shrinks` if an ACK
-        would offer a smaller window than the last one.
+        `is_short` is `True` if less than half of the receive buffer is free. `shrinks` is `True` if
+        an ACK would offer a smaller window than the last ACK.
         """
 
     def on_read(self, ledger: Ledger) -> str | None:
-        """Called over TCP when the application has read.
+        """Called over TCP when the application has read data.
 
-        Returns the reason for an ACK now, or None. The reason has no effect if nothing waits for an
-        ACK.
+        Returns the reason to send an ACK now, or None. The reason has no effect if no data are
+        unacknowledged.
         """
         return None
 
     def on_emptied(self) -> str | None:
-        """Called over TCP when the application has read all data, while data wait for their ACK.
+        """Called over TCP when the application has read all data, while data are unacknowledged.
 
-        Returns the reason for an ACK now, or None.
+        Returns the reason to send an ACK now, or None.
         """
         return None
 
     def on_fin(self, now: int, ledger: Ledger) -> Decision | None:
         """Called over TCP at the peer's FIN after complete data, if this end may still send.
 
-        Returns the decision; None acknowledges at once (RFC 9293, section 3.10.7.4).
+        Returns the decision; None acknowledges immediately (RFC 9293, section 3.10.7.4).
         """
         return None
 
 
 class CongestionController(ABC):
-    """Controls how much a sender may have in flight. Each flow that names it has one instance.
+    """Controls the bytes in flight. Each flow that names the controller has a separate instance.
 
     Scenarios name it as `congestion = { custom = "mine" }`. Methods that receive the window may
-    change `window.cwnd` and `window.ssthresh`. In a recovery and after a timeout the sender itself
-    moves the window to the threshold, unless `governs_window` is true. Methods that a class does
-    not define cost nothing. A class need not inherit from this one if it has the same methods.
+    change `window.cwnd` and `window.ssthresh`. In a recovery and after a timeout, the sender sets
+    the window to the threshold, unless `governs_window` is `True`. Methods that a class does not
+    define cost no time. A class need not inherit from `CongestionController` if it has the same
+    methods.
     """
 
     governs_window: ClassVar[bool] = False
-    """Whether the controller sets the window in a recovery and after a timeout. Read once."""
+    """`True` if the controller sets the window in a recovery and after a timeout. Read once."""
     wants_delivery_rate: ClassVar[bool] = False
-    """Whether the controller uses `Ack.rate`, which is measured only in this case. Read once."""
+    """`True` if the controller uses `Ack.rate`, which is measured only in this case. Read once."""
     send_buffer_windows: ClassVar[int] = 2
-    """The congestion windows that an automatic send buffer holds. Read once."""
+    """Size of an automatic send buffer, in congestion windows. Read once."""
 
     def __init__(self, start: ControllerStart) -> None:
         """Creates a controller.
@@ -192,7 +195,7 @@ class CongestionController(ABC):
         `start` has `mss` and `initial_window` in bytes, `growth` and `slow_start` as in the
         scenario, `dialect`, `paced`, `burst` and `seed`.
 
-        `paced` is true if the sender paces even without a rate from the controller. `seed` is for
+        `paced` is `True` if the sender paces even without a rate from the controller. `seed` is for
         random numbers of the controller.
         """
         self.start = start
@@ -213,7 +216,7 @@ class CongestionController(ABC):
     def on_established(self, now: int, window: Window, rtt: int | None) -> None:  # noqa: B027 - what need not be said
         """Called when the connection is established.
 
-        `rtt` is that of the handshake in nanoseconds, or None if the SYN was retransmitted.
+        `rtt` is the RTT of the handshake in nanoseconds, or None if the SYN was retransmitted.
         """
 
     def on_state(self, now: int, window: Window, state: State) -> None:  # noqa: B027 - what need not be said
@@ -223,7 +226,7 @@ class CongestionController(ABC):
         """Called when the last reduction was spurious and the window has been restored."""
 
     def on_lost(self, window: Window, lost: Lost) -> None:  # noqa: B027 - what need not be said
-        """Called when a transmission counts as lost, before `on_ack` for the same ACK.
+        """Called when a transmission is declared lost, before `on_ack` for the same ACK.
 
         The window is read-only here.
         """
@@ -246,7 +249,7 @@ class CongestionController(ABC):
         return None
 
     def on_frequency(self, packets: int, beta: int) -> None:  # noqa: B027 - what need not be said
-        """Called over TACK with the constants of the law of the receiver.
+        """Called over TACK with the constants of the receiver's ACK frequency.
 
         `packets` is L, the full-sized packets per ACK, `beta` the ACKs per minimum RTT.
         """
@@ -254,13 +257,13 @@ class CongestionController(ABC):
     def on_outcomes(self, outcomes: list[Transmission]) -> None:  # noqa: B027 - what need not be said
         """Called before `on_ack` with the outcomes of transmissions except losses.
 
-        The ACK has revealed them, or a timer since the ACK before it.
+        An outcome results from this ACK, or from a timer since the previous ACK.
         """
 
     def deadline(self) -> int | None:
         """Returns the time of the next `on_deadline`, or None.
 
-        Called after each other call that may change the window.
+        Called after each other method that may change the window.
         """
         return None
 
@@ -271,9 +274,9 @@ class CongestionController(ABC):
         """
 
     def phase(self) -> Phase | None:
-        """Returns what the controller needs feedback for, or None if that makes no difference.
+        """Returns the purpose for which the controller needs feedback; None if it does not matter.
 
-        Rules of requesting ACKs see it as `AskPath.phase`.
+        Rules for requesting ACKs receive the value as `AskPath.phase`.
         """
         return None
 
@@ -281,10 +284,10 @@ class CongestionController(ABC):
 class AskRule(ABC):
     """Requests ACKs from the peer of a QUIC sender (draft-ietf-quic-ack-frequency).
 
-    Each end that names it has one instance.
+    Each endpoint that names the rule has a separate instance.
 
     Scenarios name it as `ask = { rule = "custom", name = "mine" }`. A class need not inherit from
-    this one if it has the same method.
+    `AskRule` if it has the same method.
     """
 
     def __init__(self, start: AskStart) -> None:
@@ -297,11 +300,11 @@ class AskRule(ABC):
 
     @abstractmethod
     def request(self, now: int, path: AskPath) -> AckRequest | None:
-        """Returns the best request now, or None to leave the peer as it is. Called after each ACK.
+        """Returns the best request now, or None for no new request. Called after each ACK.
 
-        The delay is raised to the peer's minimum (its `min_ack_delay`). A frame is sent if the
-        request differs from the last in the threshold, the reordering threshold or by a quarter of
-        the delay, and no frame is in flight.
+        The delay is raised to the peer's minimum (its `min_ack_delay`). A frame is sent if no frame
+        is in flight and the request differs from the last request. It differs in the threshold, in
+        the reordering threshold, or by at least a quarter of the delay.
         """
 
 

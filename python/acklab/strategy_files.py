@@ -55,12 +55,14 @@ class StrategyFile:
         return hashlib.sha256(self._octets()).hexdigest()
 
     def load(self) -> Any:
-        """Returns the class. The file is executed once, like any module, and again after a change.
+        """Returns the class.
+
+        The file is executed once, like any module. It is executed again after the file changes.
 
         Raises UsageError.
         """
-        # A copy elsewhere is a separate module: it may read files of its folder, and its errors
-        # show its own path.
+        # A copy in another folder is a separate module, because it may read files of its folder,
+        # and because its errors show its path.
         place_and_content = os.fsencode(self._absolute) + b"\0" + self._octets()
         name = f"acklab_strategy_{hashlib.sha256(place_and_content).hexdigest()[:16]}"
         module = sys.modules.get(name)
@@ -107,7 +109,7 @@ class StrategyFile:
 
 
 def strategy_files(given: Sequence["str | StrategyFile"]) -> dict[str, StrategyFile]:
-    """Strategies by their names in scenarios. Raises UsageError for a duplicate name."""
+    """Returns strategies by their names in scenarios. Raises UsageError for a duplicate name."""
     if isinstance(given, str):
         given = [given]
     if not isinstance(given, Iterable):
@@ -160,7 +162,7 @@ def refuse_unused(given: Iterable[str], scenario: object, sets: Iterable[str] = 
 def custom_names(value: object) -> set[str]:
     """Returns the names of the user's own strategies in a complete scenario.
 
-    They are in tables with "custom".
+    These names are in tables with the key "custom".
     """
     if isinstance(value, list):
         return set().union(*map(custom_names, value))

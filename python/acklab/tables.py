@@ -49,7 +49,7 @@ PROGRAM = "program"
 """The traffic of connections of programs in an emulation."""
 
 MANY = 40
-"""Maximum number of rows without a table of ranges before them."""
+"""Maximum number of rows without a preceding table of ranges."""
 
 _FEW = (
     "mean_throughput_l4",
@@ -81,7 +81,7 @@ _TIMING = (
 class Table:
     """A table of text.
 
-    `best` has the row and the column of each cell that is marked as the best of its row.
+    `best` contains the row and the column of each cell that is marked as the best of its row.
     """
 
     head: Sequence[str]

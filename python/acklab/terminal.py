@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     err: Console
 
 _WIDTH = 160
-"""Width for files and pipes, which have none of their own."""
+"""Width in characters for files and pipes, which have no width."""
 _MAX_ROWS = 40
-"""Maximum number of rows on a terminal. A file or a pipe receives all."""
+"""Maximum number of rows on a terminal. A file or a pipe receives all rows."""
 _SENTENCE = 40
-"""Characters beyond which a cell is a sentence, which is wrapped."""
+"""Number of characters above which the text of a cell is wrapped as a sentence."""
 _NUMBER = re.compile(r"[-+−]?[\d.,]+(e[-+]?\d+)?( ± [\d.,]+(e[-+]?\d+)?)?|–?")
 """A number with its interval, a dash, or nothing."""
 _GAP = 2
@@ -87,7 +87,8 @@ def _drawn(table: "Table") -> "RichTable":
         units = table.numeric_from == 2 and index == 1
         is_number = table.is_number(index)
         justify: Literal["left", "right"] = "right" if is_number else "left"
-        # A number that is broken cannot be copied. Columns of values may have long texts, too.
+        # Numbers are not broken between lines, because they could not be copied. Columns of values
+        # may also contain long texts.
         is_whole = is_number and all(_NUMBER.fullmatch(visible(row[index])) for row in table.rows)
         drawn.add_column(
             Text(visible(name)),
@@ -170,7 +171,7 @@ def show_answers(answers: "Sequence[Answer]") -> None:
         console.print(Text.assemble((visible(answer.flow), "bold"), "  ", (visible(answer.kind), "dim")))
         grid = Drawn.grid(padding=(0, 2, 0, 0))
         grid.add_column(overflow="fold")
-        # A value that is split over two lines cannot be copied.
+        # Values are not split over two lines, because they could not be copied.
         grid.add_column(no_wrap=True, min_width=max((cell_len(visible(line.value)) for line in answer.lines), default=0))
         grid.add_column(overflow="fold")
         for line in answer.lines:
@@ -214,7 +215,8 @@ def progress_bar(quiet: bool = False, title: str = "runs") -> Iterator[Callable[
         task = bar.add_task(title, total=None, left="")
 
         def show(points: "Points") -> None:
-            # Stored points count as finished, but not in the estimate of the remaining time.
+            # Stored points are shown as finished, but the estimate of the remaining time ignores
+            # them.
             if bar.tasks[0].total is None:
                 bar.reset(task, total=points.total, completed=points.kept)
             failed = f", [bold red]{points.failed} failed[/]" if points.failed else ""
@@ -225,7 +227,7 @@ def progress_bar(quiet: bool = False, title: str = "runs") -> Iterator[Callable[
 
 
 _BAR_DELAY = 1.0
-"""Seconds before a run shows a bar. Shorter runs show none."""
+"""Seconds before a run shows a bar. Shorter runs show no bar."""
 
 
 @contextlib.contextmanager
@@ -259,7 +261,7 @@ def run_bar(title: str = "run") -> Iterator[Callable[[float], None]]:
 
 
 def _in_notebook() -> bool:
-    """Returns whether this is a Jupyter kernel, as opposed to IPython in a terminal."""
+    """Returns `True` in a Jupyter kernel, and `False` in IPython in a terminal."""
     shell = sys.modules.get("IPython")
     current = None if shell is None else shell.get_ipython()
     return current is not None and type(current).__name__ == "ZMQInteractiveShell"

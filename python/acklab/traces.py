@@ -1,10 +1,10 @@
 """Traces of links in mahimahi's format: the times at which a link may deliver.
 
-Generators have published statistics; statistics can be computed for any trace.
+Traces are generated from published statistics. Statistics can be computed for any trace.
 
-A line is a delivery opportunity of 1504 bytes, with its millisecond (Netravali et al., USENIX ATC
-2015, section 4.1). Equal values give equal texts on every machine. `docs/models/path.md` compares
-generated traces with recorded ones.
+Each line of a trace is a delivery opportunity of 1504 bytes: the time in ms (Netravali et al.,
+USENIX ATC 2015, section 4.1). Equal values give equal texts on every machine. `docs/models/path.md`
+compares generated traces with recorded ones.
 """
 
 import math
@@ -23,7 +23,7 @@ OPPORTUNITY_BITS = 1504 * 8
 
 
 def read(text: str) -> list[int]:
-    """Returns the millisecond of each opportunity. Ignores blank lines.
+    """Returns the time of each opportunity in ms. Ignores blank lines.
 
     Raises UsageError with the line for invalid traces.
     """
@@ -67,7 +67,7 @@ _TICK = 0.02
 def _of_tick(chance: random.Random, tick: int, rate: float) -> Iterator[float]:
     """Yields the milliseconds of a Poisson process with `rate` events per second within a tick.
 
-    Yields none if the rate is zero.
+    Yields no event if the rate is zero.
     """
     now = tick * _TICK
     while rate > 0 and (now := now + chance.expovariate(rate)) < (tick + 1) * _TICK:
@@ -122,7 +122,8 @@ TMobile-UMTS-driving.down and Verizon-EVDO-driving.down.
 def network(name: str, seconds: int, seed: int) -> str:
     """Returns a trace with the statistics of one of `NETWORKS`.
 
-    It is a Poisson process whose rate is log-normal with an exponentially decaying memory.
+    The trace is a Poisson process. Its rate is log-normal, with an exponentially decaying
+    autocorrelation.
 
     The logarithm of the rate is an Ornstein–Uhlenbeck process. Its variance s² and its time
     constant follow from the network's variation v and correlation c: s² = ln(1 + v²), and c =
@@ -162,8 +163,9 @@ class Statistics:
     long_gaps: float
     """Share of gaps between opportunities that exceed 20 ms (Sprout's tick)."""
     tail: float
-    """Exponent of the power law that fits these best. Their density falls with gap^−tail (Hill's
-    estimator); NaN without such gaps.
+    """Exponent of the power law that best fits the gaps of more than 20 ms (Hill's estimator).
+
+    Their density decreases with gap^−tail. NaN without such gaps.
     """
 
 

@@ -1,6 +1,6 @@
 """Remarks on mechanisms of a scenario that had no effect in a run.
 
-These are HACK, ACK filters and thinners.
+The mechanisms are HACK, ACK filters and thinners (drivers that remove ACKs).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

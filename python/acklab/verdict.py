@@ -22,7 +22,7 @@ FITTED = "fitted setting"
 
 PAPER, PARITY, OWN = KINDS = ("paper", "parity", "own")
 """Kinds of claims by their source: a publication, another implementation on the same path or cell,
-or our own rule.
+or a rule of acklab.
 """
 
 KIND_TITLES = {PAPER: "Papers", PARITY: "Parity with other implementations", OWN: "Our own questions"}
@@ -35,7 +35,8 @@ _PARITY_SOURCES = ("ns-3 ", "Linux ", "quinn-proto ")
 def kind_of(source: str) -> str:
     """Returns the kind of a claim from the first words of its source.
 
-    "none:" and "the rule:" are our own; the name of an implementation is parity.
+    Sources that begin with "none:" or "the rule:" are rules of acklab. The name of an
+    implementation means parity.
     """
     return OWN if source.startswith(_OWN_SOURCES) else PARITY if source.startswith(_PARITY_SOURCES) else PAPER
 
@@ -68,11 +69,14 @@ class Finding:
     no_effect: float = 0.0
     """The value of no effect: 1 for a ratio."""
     fitted: str = ""
-    """How the settings were fitted, if they were; part of the verdict."""
+    """How the settings were fitted, as a part of the verdict; empty if they were not fitted."""
     kind: str = ""
-    """One of `KINDS`. Empty in documents of an earlier version, where the source defines it."""
+    """The kind of the claim, one of `KINDS`.
+
+    Empty in documents of an earlier version; there the source defines the kind.
+    """
     reading_of: str = ""
-    """The id of the counted claim, if this one is another reading of the same statement."""
+    """The id of the counted claim, if this claim is another reading of the same statement."""
     missing: int = 0
     """The number of seeds without a value, such as a ratio to zero."""
     side: str = ""
@@ -87,7 +91,7 @@ class Finding:
 
     @property
     def tolerated(self) -> tuple[float, float]:
-        """Returns the lowest and the highest number that counts as reproduced, in `unit`."""
+        """Returns the minimum and the maximum of reproduced numbers, in `unit`."""
         return tolerated(self.tolerance, self.published, self.no_effect)
 
     @property
@@ -113,7 +117,7 @@ class Finding:
 
 
 def tolerated(tolerance: str, published: float, no_effect: float = 0.0) -> tuple[float, float]:
-    """Returns the lowest and the highest number that counts as reproduced. Raises UsageError.
+    """Returns the minimum and the maximum of reproduced numbers. Raises UsageError.
 
     A tolerance is a share of the published effect ("3%"), a number in the unit of the claim
     ("0.05"), or a factor in both directions ("factor 1.5"). The effect is the difference of the
@@ -140,7 +144,7 @@ def tolerated(tolerance: str, published: float, no_effect: float = 0.0) -> tuple
 def lies_within(ours: Interval, low: float, high: float, *, strictly: bool = False) -> bool | None:
     """Returns whether our interval lies between two numbers.
 
-    True if all of it does, False if none does, None if a part does.
+    Returns True if all of the interval does, False if no part does, and None if a part does.
 
     A number without an interval, from a single seed, gives None. NaN lies outside. A small margin
     for rounding keeps a number on an edge inside, unless the edges are strict.
@@ -160,10 +164,10 @@ def lies_within(ours: Interval, low: float, high: float, *, strictly: bool = Fal
 def judge(reproduced: bool | None, right_side: bool | None = False) -> str:
     """Returns the strongest verdict that our whole interval supports.
 
-    `reproduced` is whether our interval lies within the tolerance, and `right_side` whether it lies
-    on the claimed side, if there is one. Each is True for all of the interval, False for none of
-    it, and None for a part. The claim is undecided, and requires more seeds, if parts of the
-    interval support different verdicts.
+    `reproduced` states whether our interval lies within the tolerance. `right_side` states whether
+    our interval lies on the claimed side, if there is one. Both are True for the whole interval,
+    False for no part, and None for a part. The claim is undecided, and requires more seeds, if
+    parts of the interval support different verdicts.
     """
     if reproduced:
         return REPRODUCED
@@ -190,10 +194,10 @@ def counted(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """Returns how many statements are reproduced: those of papers, then parity and our own rules.
+    """Returns how many statements are reproduced: of papers, then of parity and of our rules.
 
-    A statement counts once, with the verdict of its claim; other readings do not count. Statements
-    with fitted settings and undecided ones are counted separately.
+    Each statement is counted once, with the verdict of its claim. Other readings are not counted.
+    Statements with fitted settings and undecided statements are counted separately.
     """
     every = counted(findings)
     names = {PAPER: "published", PARITY: "of parity", OWN: "of our own"}

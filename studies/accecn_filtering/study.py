@@ -1,7 +1,7 @@
 """Effects of Accurate ECN on ACK filters.
 
-Ordinary filters remove fewer ACKs, because each ACK counts marks. A filter that decodes Accurate
-ECN removes more.
+Ordinary filters remove fewer ACKs with Accurate ECN, because the counter of marks differs between
+ACKs. A filter that decodes Accurate ECN removes more ACKs.
 """
 
 from collections.abc import Mapping
@@ -32,8 +32,8 @@ def run(bench: Bench) -> SweepResult:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row per run: the axes, `seed`.
 
-    Goodput [Mbps], ACKs removed by the filter [%] and dropped by its queue [%], marked packets
-    [%], wait of ACKs and smoothed round trip [ms].
+    Also has goodput [Mbps], ACKs removed by the filter [%] and dropped by its queue [%], marked
+    packets [%], the waiting time of ACKs and the smoothed RTT [ms].
     """
     back = result.links.filter(pl.col("link") == "btl_reverse").select(
         "point",

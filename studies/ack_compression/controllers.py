@@ -1,6 +1,6 @@
-"""Operating points of controllers behind a gate.
+"""Operating points of controllers behind a gate, which releases packets in bursts.
 
-Controllers by gates by presets, with CCperf's metrics.
+The table has every controller, gate and preset, with CCperf's metrics.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ METRICS = {
     "total_rtos_l4": ("timeouts", 1),
 }
 SHOWN = "linux"
-"""The preset of the table. Figures have all presets."""
+"""The preset of the table. Figures show all presets."""
 
 
 def sections(bench: Bench) -> list[Section]:

@@ -11,7 +11,7 @@ from acklab.statistics import intervals
 
 
 def planes(frame: pl.DataFrame, best: Optimum, preset: str = "linux") -> go.Figure:
-    """Draws throughput against smoothed RTT of each controller, a panel for each gate.
+    """Draws throughput over smoothed RTT of each controller, with a panel for each gate.
 
     Up and to the left is better.
     """

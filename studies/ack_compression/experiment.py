@@ -45,7 +45,7 @@ def section(bench: Bench) -> Section:
 
 
 def stacks_section(bench: Bench) -> Section:
-    """Returns the tables of CCperf's page, with other stacks beside the experiment."""
+    """Returns the tables of CCperf's page, for the experiment and for other stacks."""
     results = {
         "#55": bench.run(EXPERIMENT),
         "no gate": bench.run(WITHOUT_GATE),

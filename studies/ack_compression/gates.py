@@ -1,4 +1,4 @@
-"""NewReno by interval and quota of the gate."""
+"""NewReno by interval and quota of the gate, which releases packets in bursts."""
 
 from acklab import figures
 from acklab.report import Figure, Section

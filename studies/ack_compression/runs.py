@@ -1,4 +1,4 @@
-"""Runs of the study besides those of its claims."""
+"""Runs of the study in addition to the runs of its claims."""
 
 from acklab.studies import Bench
 from acklab.sweeps import SweepResult
@@ -20,12 +20,15 @@ SEEDS = 5
 """Maximum number of seeds for grids of all controllers."""
 
 PHASE = {"flow.0.start": "0ms..100ms"}
-"""A multiple of the interval of every gate, so that each seed except the first has another phase.
+"""Start times of the flow.
+
+The range is a multiple of the interval of every gate, so each seed except the first has another
+phase.
 """
 
 
 def interval_by_quota(bench: Bench) -> SweepResult:
-    """NewReno by interval and quota of the gate, with each preset."""
+    """Runs NewReno by interval and quota of the gate, with each preset."""
     axes: Axes = {
         "flow.0.preset": PRESETS,
         "flow.0.congestion": ["newreno"],

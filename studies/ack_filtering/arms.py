@@ -1,6 +1,7 @@
 """The arms of the experiment.
 
-An arm has a queue of the access point, contention windows, and an ACK policy of the server.
+An arm is a combination of a queue of the access point, contention windows, and an ACK policy of the
+server.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,8 +20,9 @@ WINDOWS: Mapping[str, Mapping[str, object]] = {
     "MIMD": {**mimd("wifi.0.station.0", 1), **mimd("wifi.0.ap", 2)},
     "MIMD of stations": mimd("wifi.0.station.0", 1),
 }
-"""Contention windows: CWmin of all nodes; MIMD of all nodes, in which stations halve down to no
-backoff and the access point down to 2; and MIMD of the stations only. mimd.py has the alternatives.
+"""Contention windows: CWmin of all nodes; MIMD of all nodes, in which stations halve the window
+down to no backoff, and the access point down to 2; and MIMD of the stations only. mimd.py has the
+alternatives.
 """
 
 FIRST = "CWmin 31"
@@ -34,10 +36,10 @@ class Arm:
     slots: int = 250
     """Limit of every interface queue: the paper's q."""
     is_filtered: bool = False
-    """Whether the access point has the filter of the paper's Figure 1."""
+    """`True` if the access point has the filter of the paper's Figure 1."""
     window: str = FIRST
     is_delayed: bool = False
-    """Whether the server delays ACKs: one per two segments, or after 100 ms as ns-2's DelAck.
+    """`True` if the server delays ACKs: one per two segments, or after 100 ms as ns-2's DelAck.
     """
 
     @property

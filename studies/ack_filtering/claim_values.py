@@ -1,6 +1,6 @@
 """Values of the claims, computed from runs.
 
-They are the same for upload.toml as it is and for every other setting.
+The computation is the same for the unmodified upload.toml and for every other setting.
 """
 
 import math
@@ -20,14 +20,14 @@ Number = list[float] | Interval
 def logarithms(above: Sequence[float], below: Sequence[float]) -> list[float]:
     """Returns logarithms of ratios, seed by seed. Their means are geometric.
 
-    NaN where one side is zero.
+    A logarithm is NaN if either side is zero.
     """
     pairs = zip(above, below, strict=True)
     return [math.log(one / other) if one > 0 and other > 0 else math.nan for one, other in pairs]
 
 
 def percent(found: Interval) -> Interval:
-    """Returns the excess of one side over the other [%], from logarithms of ratios."""
+    """Converts the mean of logarithms of ratios to an excess [%]."""
     mean, low, high = (math.exp(number) for number in (found.mean, found.low, found.high))
     return Interval(mean, low, high, found.count).gain
 
@@ -35,7 +35,7 @@ def percent(found: Interval) -> Interval:
 def numbers(runs: Values) -> dict[str, Number]:
     """Returns the number of each claim, by its id.
 
-    Includes readings of claims only if their arms were run.
+    Includes other readings of claims only if their arms were run.
     """
     return {name: values for part in (_queues, _stability, _throughput, _relaxed, _mimd, _delayed) for name, values in part(runs)}
 
@@ -48,7 +48,7 @@ def of_small(runs: Values) -> dict[str, Number]:
 
 
 def of_more(runs: Values) -> dict[str, Number]:
-    """Returns the numbers that have more seeds: those of Figure 9, and the crossing of Figure 6."""
+    """Returns the numbers with more seeds: Figure 9, and the crossing of Figure 6."""
     return {"crossover": _crossover(runs), **dict(_mimd(runs))}
 
 
@@ -61,12 +61,12 @@ Numbers = Iterator[tuple[str, Number]]
 
 
 def _lead(runs: Values, arm: Arm, stations: int) -> list[float]:
-    """Returns the total goodput with ÷ without the filter, as logarithms of ratios."""
+    """Returns the total goodput with the filter relative to without it, as logarithms."""
     return _exceeds(runs, arm.filtered, arm, stations)
 
 
 def _exceeds(runs: Values, one: Arm, other: Arm, stations: int) -> list[float]:
-    """Returns the total goodput with `one` ÷ with `other`, as logarithms of ratios."""
+    """Returns the total goodput with `one` relative to `other`, as logarithms."""
     return logarithms(runs.of(one, stations, "mbps"), runs.of(other, stations, "mbps"))
 
 
@@ -80,7 +80,7 @@ def _over(
 def _gain_over(
     runs: Values, arms: Sequence[Arm], ratios: Callable[[int], Sequence[float]], least: int = 2, most: int = MOST
 ) -> Interval:
-    """Returns the geometric mean of the same [%]."""
+    """Returns the geometric mean of ratios over numbers of stations, as a gain [%]."""
     return percent(mean_interval(_over(runs, arms, ratios, least, most)))
 
 
@@ -89,11 +89,11 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _queues(runs: Values) -> Numbers:
-    """Figure 4."""
+    """Returns the numbers of Figure 4."""
     for arm in (SMALL, LARGE):
         yield f"queue_full_{arm.slots}", [length / arm.slots for length in runs.of(arm, TEN, "queue")]
     for arm in (SMALL, LARGE):
-        # In acklab the queue includes the frame in the MAC, in ns-2 it does not.
+        # In acklab, the queue includes the frame in the MAC; in ns-2, it does not.
         yield f"queue_mean_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "queue")]
         yield f"queue_most_{arm.slots}", [(length - 1) / TEN for length in runs.of(arm.filtered, TEN, "longest")]
         for metric in ("delay", "rtt"):
@@ -102,7 +102,7 @@ def _queues(runs: Values) -> Numbers:
 
 
 def _stability(runs: Values) -> Numbers:
-    """Figure 5."""
+    """Returns the numbers of Figure 5."""
     for arm in (SMALL, LARGE):
         yield f"fair_{arm.slots}", runs.of(arm.filtered, TEN, "jain")
         yield f"unfair_{arm.slots}", runs.of(arm, TEN, "jain")
@@ -113,7 +113,7 @@ def _stability(runs: Values) -> Numbers:
 
 
 def _throughput(runs: Values) -> Numbers:
-    """Returns figures 6 and 7."""
+    """Returns the numbers of Figures 6 and 7."""
     for arm in (SMALL, LARGE):
         yield f"few_{arm.slots}", _gain_over(runs, [arm, arm.filtered], partial(_lead, runs, arm), most=FEW)
         yield f"most_{arm.slots}", ratio_interval(runs.of(arm.filtered, MOST, "mbps"), runs.of(arm, MOST, "mbps")).gain
@@ -131,7 +131,7 @@ def _crossover(runs: Values) -> Interval:
 
 
 def _relaxed(runs: Values, relaxed: Mapping[str, Arm] = RELAXED) -> Numbers:
-    """Figure 8."""
+    """Returns the numbers of Figure 8."""
     for window, arm in relaxed.items():
         if window != FIRST:
             name = window.removeprefix("CWmin ")
@@ -139,7 +139,7 @@ def _relaxed(runs: Values, relaxed: Mapping[str, Arm] = RELAXED) -> Numbers:
 
 
 def _mimd(runs: Values) -> Numbers:
-    """Figure 9."""
+    """Returns the numbers of Figure 9."""
     for suffix, arm in {"": MIMD, "_of_stations": MIMD_OF_STATIONS}.items():
         if stations := runs.stations(arm, arm.filtered):
             goodput = [(runs.of(arm.filtered, count, "mbps"), runs.of(arm, count, "mbps")) for count in stations]
@@ -150,7 +150,7 @@ def _mimd(runs: Values) -> Numbers:
 
 
 def _delayed(runs: Values, relaxed: Mapping[str, Arm] = RELAXED, delayed: Mapping[str, Arm] = DELAYED) -> Numbers:
-    """Figure 10."""
+    """Returns the numbers of Figure 10."""
 
     def gained(arms: Mapping[str, Arm], window: str) -> list[float]:
         """Returns the gain of a larger window over many stations, as logarithms of ratios."""

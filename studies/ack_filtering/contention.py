@@ -20,7 +20,7 @@ from .runs import COMMAND, METRICS, MOST, SCENARIO, STATIONS, counts, summary
 GOODPUT = "total goodput [Mbps]"
 PUBLISHED_CROSSOVER = 13
 PACKETS = (20, 44, 60, 80, 100, 150, 250)
-"""TCP windows in packets of 1460 bytes. 44 is that of upload.toml, and 20 is the default of
+"""TCP windows in packets of 1460 bytes. 44 is the window of upload.toml, and 20 is the default of
 ns-2.
 """
 

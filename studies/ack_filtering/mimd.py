@@ -1,4 +1,4 @@
-"""Figure 9: MIMD contention windows, by the nodes that use them and the minimum window."""
+"""Figure 9: MIMD contention windows, by minimum window and by the nodes that use MIMD."""
 
 from collections.abc import Mapping, Sequence
 
@@ -32,7 +32,7 @@ APART = {
     "stations 1; access point 3": (1, 3),
     "stations 1; access point 7": (1, 7),
 }
-"""Minimum windows that differ between stations and the access point."""
+"""Different minimum windows for stations and the access point."""
 SOME = (2, 10, MOST)
 """Numbers of stations of the combinations."""
 
@@ -92,7 +92,7 @@ def _floors(bench: Bench) -> Section:
 
 
 def floors() -> dict[str, dict[str, object]]:
-    """Returns MIMD by nodes and minimum window, equal for all nodes or not."""
+    """Returns MIMD settings by nodes and minimum window. Minimum windows may differ by node."""
     one = {
         f"{who} / {floor}": {key: value for path in paths for key, value in mimd(path, floor).items()}
         for who, paths in WHO.items()
@@ -126,7 +126,7 @@ def _combinations(bench: Bench) -> tuple[pl.DataFrame, str]:
 
 
 def _least(combined: pl.DataFrame) -> pl.DataFrame:
-    """Returns the minimum of both over the numbers of stations."""
+    """Returns the minimum goodput and the minimum gain over the numbers of stations."""
     return combined.group_by(["who", "floor"], maintain_order=True).agg(pl.col("mbps", "lead").min())
 
 

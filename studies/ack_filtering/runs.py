@@ -12,17 +12,17 @@ from .arms import EVERY, LARGE, MIMD, MIMD_OF_STATIONS, OF_SMALL, Arm, with_filt
 
 COMMAND = "acklab study ack_filtering"
 BASE = "base"
-"""The sweep with upload.toml as it is, except for the arms."""
+"""Name of the sweep of all arms over upload.toml, without other changes."""
 SCENARIO = "upload.toml"
 STATIONS = "wifi.0.station.0.count"
 SECONDS = 30.0
-"""Length of the window of measurement in upload.toml."""
+"""Length of the measurement window in upload.toml, in seconds."""
 
 MIMD_SEEDS = 20
 
 FEW, MANY, TEN, MOST = 5, 10, 10, 30
-"""Numbers of stations: "few" and "many" in the paper, that of its Figure 5, and the maximum of the
-claims.
+"""Numbers of stations: "few" and "many" in the paper, the number in its Figure 5, and the maximum
+of the claims.
 """
 
 
@@ -116,7 +116,8 @@ def of_small(bench: Bench) -> SweepResult:
 def of_mimd(bench: Bench) -> SweepResult:
     """Returns the arms of Figure 9 over more seeds.
 
-    The minimum of a dozen gains is only as certain as the noisiest of them.
+    More seeds are required because the minimum of a dozen gains is only as certain as the noisiest
+    gain.
     """
     arms = with_filter([LARGE, MIMD, MIMD_OF_STATIONS])
     return sweep_arms(bench, "mimd", arms, [count for count in counts(bench) if count <= MOST], seeds=bench.at_least(MIMD_SEEDS))

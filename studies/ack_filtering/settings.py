@@ -19,14 +19,14 @@ from .runs import BASE, COMMAND, FEW, MANY, MOST, Values, collect, summary, swee
 FILE = "settings.toml"
 QUICK = f"{FILE}:window 20,window 100,RTS"
 SEEDS = 4
-"""Maximum number of seeds, because there are many runs.
+"""Maximum number of seeds.
 
-With fewer seeds most intervals are too wide.
+More seeds would take too many runs; with fewer seeds, most intervals are too wide.
 """
 
 
 def survey(bench: Bench, base: Values) -> Section:
-    """Returns every claim under every setting."""
+    """Returns the verdict of every claim under every setting."""
     settings = bench.variants(QUICK if bench.quick else FILE)
     seeds = min(SEEDS, bench.seeds)
     wanted = {
@@ -97,7 +97,7 @@ def _tally(verdicts: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> 
 
 
 def _fragile(claims: Sequence[Claim], verdicts: Mapping[str, Sequence[str]], titles: Mapping[str, str]) -> Table:
-    """Returns claims by the settings that they depend on."""
+    """Returns the claims whose verdicts depend on a setting, by setting."""
     rows = []
     for row, claim in enumerate(claims):
         own = {name: kinds[row] for name, kinds in verdicts.items()}

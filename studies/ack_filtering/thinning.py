@@ -1,4 +1,4 @@
-"""Figure 10, and other filters than the paper's."""
+"""Figure 10, and other ACK filters than the paper's."""
 
 import polars as pl
 
@@ -24,7 +24,7 @@ _INKS = {
 
 
 def sections(bench: Bench, frame: pl.DataFrame, of: str, commands: list[str]) -> list[Section]:
-    """Both."""
+    """Returns the sections on Figure 10 and on other filters."""
     return [_delayed(frame, of, commands), _filters(bench)]
 
 

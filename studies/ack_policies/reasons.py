@@ -11,13 +11,13 @@ from acklab.report import Section, Table
 from .runs import without_baseline
 
 FULL = 0.9
-"""Minimum utilization of a return link that counts as full."""
+"""Minimum utilization of a full return link."""
 MIN_EFFECT = 0.01
 """Minimum gain or loss in the tables of reasons."""
 
 
 def why(cells: pl.DataFrame) -> Section:
-    """Returns the largest gains and losses, their properties, and the frequency of these."""
+    """Returns the largest gains and losses with their properties, and how often each occurs."""
     decided = [cell for cell in without_baseline(cells).to_dicts() if is_decided(cell)]
     gains = [cell for cell in decided if cell["mean"] > 1 + MIN_EFFECT]
     harms = [cell for cell in decided if cell["mean"] < 1 - MIN_EFFECT]
@@ -64,7 +64,7 @@ def _ranking(cells: list[dict[str, Any]], caption: str, limit: int = 12, each: i
 def _reasons(cell: dict[str, Any]) -> list[tuple[str, str]]:
     """Returns the measured differences between a cell and its baseline.
 
-    Each has a name and numbers.
+    Each difference has a name and numbers.
     """
 
     def numbers(name: str) -> tuple[float, float]:

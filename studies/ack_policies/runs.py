@@ -1,6 +1,6 @@
 """Cells of the heat maps.
 
-A cell has a ratio to the baseline and further measurements.
+A cell has a ratio to the baseline policy and further measurements.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ EVIDENCE = (
 
 
 def without_baseline(cells: pl.DataFrame, baseline: Mapping[str, str] = BASELINE) -> pl.DataFrame:
-    """Returns the cells without those of the baseline, which are 1."""
+    """Returns the cells without the cells of the baseline, whose ratio is 1."""
     return cells.filter(*(pl.col(name) != held for name, held in baseline.items()))
 
 
@@ -94,7 +94,7 @@ def tally(
 ) -> Table:
     """Returns a row per value of the columns `by`, over all other columns.
 
-    It has the geometric mean of the ratios, the numbers of decided cells, and the worst cell.
+    A row has the geometric mean of the ratios, the numbers of decided cells, and the worst cell.
     """
     rows = []
     for key, group in without_baseline(cells, baseline).group_by(by, maintain_order=True):

@@ -9,11 +9,12 @@ import polars as pl
 from acklab.sweeps import SweepResult
 
 SIFS = {"802.11b": 10_000}
-"""SIFS of DSSS [ns]. It is 16 µs in the other cells."""
+"""SIFS of DSSS [ns]. In the other cells, SIFS is 16 µs."""
 
 PARTS = ("frames", "access", "responses", "collisions", "compressed")
-"""Parts: PPDUs with ACKs; AIFS and backoff before them; their response frames and requests for
-these; collisions; the extension of response frames.
+"""Parts of the airtime of ACKs: PPDUs with ACKs; AIFS and backoff before the PPDUs; response frames
+to the PPDUs, and requests for response frames; collisions; the extension of response frames by
+compressed ACKs.
 """
 
 
@@ -40,9 +41,10 @@ def costs(result: SweepResult, point: Sequence[str], directions: Mapping[str, Di
     `cell` is the column with the name of the cell, and `point` are the columns that identify the
     run.
 
-    Airtime is attributed to its user. The cost of ACKs is the time of the acknowledging side,
-    except its response frames to data, plus the response time of the other side. Collisions count
-    if the acknowledging side took part in them; each has two parties.
+    Airtime is attributed to its sender. The cost of ACKs is the airtime of the acknowledging side,
+    without its response frames to data, plus the response frames of the other side. A collision is
+    included if the acknowledging side sent one of the collided frames. Each collision has two
+    senders.
     """
     frames = result.table("airtime").join(_sides(directions), left_on=cell, right_on="name")
     nodes = result.table("stations").join(_sides(directions), left_on=cell, right_on="name")

@@ -94,7 +94,7 @@ def _air(figure: go.Figure, own: pl.DataFrame, row: int, column: int) -> None:
         y=total["scheme"], x=total["mean"], mode="text", text=[f"  {mean:.1f}" for mean in total["mean"]], textposition="middle right",
         textfont={"size": 10}, showlegend=False, hoverinfo="skip", cliponaxis=False, row=row, col=column,
     )  # fmt: skip
-    # Leaves space for the numbers behind the bars.
+    # Leaves space for the numbers at the ends of the bars.
     figure.update_xaxes(range=[0, 1.15 * float(total["mean"].to_numpy().max())], row=row, col=column)
 
 

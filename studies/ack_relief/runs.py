@@ -23,7 +23,7 @@ def summary(result: SweepResult, directions: Mapping[str, Direction]) -> pl.Data
         goodput=pl.col("mean_throughput_l7").sum(),
         segments=pl.col("total_data_packets_l4").sum(),
         acks=pl.col("total_acks_sent_l4").sum(),
-        # A burst of all acknowledged segments follows consecutive ACKs.
+        # Consecutive ACKs trigger one burst of all segments that they acknowledge.
         burst=pl.col("total_data_packets_l4").sum() / (pl.col("total_acks_delivered_l4") / pl.col("mean_ack_burst_l4")).sum(),
         srtt=pl.col("mean_srtt_l4").mean(),
         one_way=pl.col("mean_one_way_delay_l4").mean(),

@@ -15,7 +15,7 @@ LOSSES = {
     "all": "stock, 12 % lost with collisions",
     "stock": "stock, 12 % lost besides collisions",
 }
-"""Bars of the cross-check by suffix of the names of their claims."""
+"""Bars of the cross-check, by the suffix of the claims' names."""
 
 INKS = {
     "UDP": COLOURS[7],

@@ -1,6 +1,6 @@
 """Figure 9 and Table 1.
 
-Throughput with one client and with both, retransmitted frames, and uses of the airtime.
+They show throughput with one client and with both, retransmitted frames, and uses of the airtime.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,10 @@ from . import drawing
 from .runs import BOTH, COMMAND, HACK, ONE, STOCK, UDP, of_seeds, published, sent_again
 
 SENT_AGAIN = {(ONE, UDP): 1.0, (BOTH, UDP): 1.0, (ONE, HACK): 2.5, (BOTH, HACK): 2.0}
-"""Table 1 [%], without contention: no claims, because the configured losses determine them."""
+"""Table 1 [%], without contention.
+
+These numbers are not claims, because the configured losses determine them.
+"""
 
 
 def _over_stock(drawn: Mapping[tuple[str, str], Runs], caption: str) -> Table:
@@ -36,7 +39,7 @@ def _over_stock(drawn: Mapping[tuple[str, str], Runs], caption: str) -> Table:
 def goodput_section(bench: Bench, drawn: Mapping[tuple[str, str], Runs], even: Mapping[tuple[str, str], Runs]) -> Section:
     """Returns throughput by scheme, and the gain over stock TCP.
 
-    With the losses of Table 1, and with 1 % of all frames lost.
+    The losses are those of Table 1, or 1 % of all frames.
     """
     stars = published(bench, ((ONE, UDP), "udp"), ((BOTH, UDP), "udp"), ((ONE, HACK), "hack"), ((ONE, STOCK), "stock"))
     return Section(

@@ -15,9 +15,9 @@ CARDS = {10.4: "AR9300 and Intel 5300: 10.4", 13.4: "to 13.4", 37.0: "SoRa: 37"}
 
 
 def benefit(bench: Bench) -> Interval:
-    """Returns TCP/HACK's gain with SoRa's late link-layer ACKs ÷ that with timely ones.
+    """Returns TCP/HACK's gain with late link-layer ACKs relative to the gain with timely ones.
 
-    With one client.
+    Link-layer ACKs are as late as SoRa's. There is one client.
     """
     swept = load_sweep(bench.folder / "late")
     late = swept.columns["wifi.0.late_answers"]

@@ -20,12 +20,12 @@ LATE = ("0us", "10.4us", "13.4us", "37us")
 """Lateness of link-layer ACKs after SIFS."""
 
 LATE_SENSING = ("0us", "9us", "18us", "27us")
-"""Delay of carrier sensing beyond 4 µs, in slots of 9 µs."""
+"""Delay of carrier sensing in addition to 4 µs, in steps of a slot of 9 µs."""
 
 SHORTER = {"duration": "35s"}
-"""Duration of runs in sweeps: 30 s."""
+"""Duration of runs in sweeps; the measurement window has 30 s."""
 
-# Parts of a compressed ACK, which the paper omits.
+# Parts of a compressed ACK, which the paper does not specify.
 WITHOUT_TIMESTAMPS = {"flow.0.timestamps": False, "flow.0.mss": "1460B"}
 CONTENTS = {
     "timestamps; checksum elided": {},
@@ -88,7 +88,7 @@ def sensed_late(bench: Bench) -> SweepResult:
 def sensed_late_by(bench: Bench) -> SweepResult:
     """Returns both schemes with one and two clients, by the nodes with late carrier sensing.
 
-    Also by the coverage of duration fields.
+    Runs also differ in the coverage of duration fields.
     """
     axes: Axes = {
         "sensing": bench.variants("sensing.toml"),
@@ -131,7 +131,7 @@ def timeouts_of(sweep: SweepResult, scheme: str) -> list[int]:
 
 
 def published(bench: Bench, *places: tuple[tuple[str, str], str], scale: float = 1.0) -> dict[tuple[str, str], float]:
-    """Returns published numbers by position of their star."""
+    """Returns published numbers by the position of their star in the figure."""
     known = {claim.id: claim.published for claim in bench.study.file.claim}
     return {place: scale * known[claim] for place, claim in places}
 
@@ -142,5 +142,5 @@ def of_seeds(bench: Bench) -> str:
 
 
 def of_sweeps(bench: Bench) -> str:
-    """Returns the description for sweeps."""
+    """Returns the description of shown values of sweeps, for captions."""
     return f"mean over {bench.seeds} seeds of 30 s with its 95 % confidence interval"

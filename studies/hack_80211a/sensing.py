@@ -1,6 +1,6 @@
 """Late carrier sensing as an explanation of the published results.
 
-Compares one parameter with Table 1 and all of Figure 9.
+One parameter is varied. The results are compared with Table 1 and all of Figure 9.
 """
 
 import polars as pl
@@ -74,7 +74,7 @@ def section(bench: Bench) -> Section:
 def _by_whom(bench: Bench) -> Table:
     """Returns retransmitted frames, goodput and gains, by the nodes with late carrier sensing.
 
-    With one client and with both.
+    Runs have one client or both.
     """
     swept = sensed_late_by(bench)
     by = ["sensing", "clients", "scheme"]

@@ -25,9 +25,9 @@ def on_answers(row: Mapping[str, int]) -> int:
 
 
 def headers_alone(row: Mapping[str, int]) -> int:
-    """Returns the part of these bytes that are compressed headers.
+    """Returns the bytes of compressed headers in a node's response frames.
 
-    The profile of TCP/HACK begins each with one byte of its context.
+    The profile of TCP/HACK begins each header with one byte that identifies its context.
     """
     return row["total_compressed_bytes_l2"] - row["total_compressed_acks_l2"]
 
@@ -39,14 +39,16 @@ class Cost:
     acks: int
     """Ordinary ACKs that the client's TCP or HACK sent as frames."""
     octets: int
-    """Bytes of these as IP packets."""
+    """Bytes of the ordinary ACKs as IP packets."""
     compressed: int
     compressed_octets: int
-    """Bytes of their headers, without the context byte of each."""
+    """Bytes of compressed headers, without the context byte of each header."""
     carried_octets: int
-    """Bytes that response frames grow by: including context bytes, and the first byte of each frame
-    with the number of its first ACK.
-    """
+    """Additional bytes of response frames.
+
+    They include context bytes, and the first byte of each frame, which has the number of the
+    frame's first ACK.
+"""
     frames: int
     """Transmissions of the ordinary ACKs, including repetitions."""
     answered: int
@@ -79,17 +81,17 @@ class Cost:
 
     @property
     def ack_time(self) -> float:
-        """Time of the bytes of ordinary ACKs at the rate of data."""
+        """Returns the transmission time of the bytes of ordinary ACKs at the data rate."""
         return self.octets * 8 / DATA_RATE / 1000
 
     @property
     def rohc_time(self) -> float:
-        """Time of the bytes of compressed ACKs at the rate of link-layer ACKs."""
+        """Returns the transmission time of compressed ACKs at the rate of link-layer ACKs."""
         return self.compressed_octets * 8 / ANSWER_RATE / 1000
 
     @property
     def access_time(self) -> float:
-        """Time of DIFS and a backoff per transmission."""
+        """Returns the time of a DIFS and a backoff per transmission."""
         return self.frames * (DIFS + self.backoff * SLOT) / 1000
 
     @property
@@ -99,16 +101,16 @@ class Cost:
 
     @property
     def compressed_mean(self) -> float:
-        """Bytes of the header of a compressed ACK."""
+        """Returns the mean bytes of the header of a compressed ACK."""
         return self.compressed_octets / self.compressed if self.compressed else 0.0
 
     @property
     def carried_mean(self) -> float:
-        """Bytes of a compressed ACK on a response frame."""
+        """Returns the mean additional bytes of a response frame per compressed ACK."""
         return self.carried_octets / self.compressed if self.compressed else 0.0
 
 
-# Numbers of Tables 2 and 3, with their field of `Cost` and their scheme.
+# Numbers of Tables 2 and 3, each with the field of `Cost` and the scheme.
 COSTS = {
     "acks": ("acks", STOCK),
     "ack_octets": ("octets", STOCK),

@@ -37,9 +37,9 @@ _BOTH = (
 
 
 def figure_1(curves: Curves, measured: Measured) -> go.Figure:
-    """Draws goodput against the rate of the PHY.
+    """Draws goodput over the rate of the PHY, of the model and of the simulation.
 
-    Has the model, and the simulation without collisions.
+    The simulation has no collisions.
     """
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.08, subplot_titles=list(_PANELS.values()))
     for column, standard in enumerate(_PANELS, start=1):
@@ -55,7 +55,7 @@ def figure_1(curves: Curves, measured: Measured) -> go.Figure:
 
 
 def gains(curves: Curves, measured: Measured, findings: Sequence[Finding]) -> go.Figure:
-    """Draws the gain of TCP/HACK in the same way. Stars are published values."""
+    """Draws the gain of TCP/HACK over the rate of the PHY. Stars are published values."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.06, shared_yaxes=True, subplot_titles=list(_PANELS.values()))
     for column, standard in enumerate(_PANELS, start=1):
         model = {rate.mbps: gain(of) for rate, of in curves.items() if rate.standard == standard}
@@ -70,7 +70,7 @@ def gains(curves: Curves, measured: Measured, findings: Sequence[Finding]) -> go
 
 
 def figure_12(curves: Curves, measured: Measured, findings: Sequence[Finding]) -> go.Figure:
-    """Draws goodput and gain of downloads with collisions and losses, beside the model."""
+    """Draws goodput and gain of downloads with collisions and losses, and of the model."""
     figure = make_subplots(rows=1, cols=2, horizontal_spacing=0.1, subplot_titles=["goodput", "gain of TCP/HACK"])
     shown = {rate: curves[rate] for rate in measured.figure_12[WAITING]}
     for protocol, ink in _INK.items():
@@ -83,7 +83,7 @@ def figure_12(curves: Curves, measured: Measured, findings: Sequence[Finding]) -
         _dots(figure, cells, f"gain, {queue}", _GAIN, 2, symbol)
     _logarithmic(figure, N, 2)
     _published(figure, findings, _BOTH, 2)
-    # Leaves space for the labels beside the stars.
+    # Leaves space for the labels of the stars.
     figure.update_xaxes(range=[math.log10(13), math.log10(340)], col=2)
     figure.update_xaxes(title_text=_RATE, rangemode="tozero", col=1)
     figure.update_yaxes(title_text="goodput [Mbps]", rangemode="tozero", col=1)

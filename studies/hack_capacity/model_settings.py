@@ -49,7 +49,7 @@ DIMENSIONS: Sequence[Sequence[Choice]] = (
     ),
     (Choice("7.5 slots of backoff on average"), Choice("7 slots of backoff on average", {"cw_min": 14})),
 )
-"""The first of each is the default."""
+"""The first choice of each dimension is the default."""
 
 
 def alone() -> Iterator[tuple[Choice, ...]]:

@@ -1,6 +1,6 @@
 """The rates of the curves.
 
-Those of 802.11a, and of 802.11n at 40 MHz with the short guard interval.
+They are the rates of 802.11a, and of 802.11n at 40 MHz with the short guard interval.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Simulated runs: each rate without collisions, and the cell of Figure 12.
 
-That cell also runs with other settings and other queues.
+The cell of Figure 12 also runs with other settings and other queues.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,8 +26,8 @@ AT_150, AT_600 = named(N, 150), named(N, 600)
 QUEUE = 126
 WAITING, IN_ALL = "126 waiting", "126 in all"
 COUNTS: Mapping[str, str] = {WAITING: "unsent", IN_ALL: "unacknowledged"}
-"""The paper's queue: without packets on the air, as ns-3 counted then, and with them, as ns-3
-3.37.
+"""Two readings of the paper's queue: without packets on the air, as ns-3 counted at the time of the
+paper, and with them, as in ns-3 3.37.
 """
 QUEUES = (84, 126, 168, 210, 336)
 
@@ -39,7 +39,7 @@ class Cell:
     goodput: Sequence[float]
     """Goodput [Mbps] per seed."""
     unanswered: float
-    """Mean share of unanswered PPDUs with data, including plain ACKs."""
+    """Mean share of unanswered PPDUs with data, including ordinary ACKs."""
     collisions: int
     """Collided frames, sum over the seeds."""
     frames: float
@@ -47,7 +47,7 @@ class Cell:
     timeouts: int
     """TCP timeouts, sum over the seeds."""
     plain: float
-    """Mean share of ACKs that the station sent plain."""
+    """Mean share of ACKs that the station sent as ordinary frames."""
     command: str
     """Command that repeats the first seed."""
 
@@ -79,7 +79,7 @@ class Measured:
     free: Mapping[Rate, Pair]
     """Cells without collisions, by rate."""
     figure_12: Mapping[str, Mapping[Rate, Pair]]
-    """Cells by counting of the queue, at the rates of one stream."""
+    """Cells by the reading of the queue, at the rates of one stream."""
     steps: Mapping[str, Pair]
     """Cells at 150 Mbps by title, from the first to that of Figure 12."""
     changes: Mapping[str, Pair]
@@ -219,7 +219,7 @@ def _cells(result: SweepResult) -> dict[str, Cell]:
         collisions=pl.col("collisions").sum(),
         frames=pl.col("frames").mean(),
         timeouts=pl.col("total_rtos_l4").sum(),
-        # A stock cell has no row in the table `hack`, and all its ACKs are plain.
+        # A stock cell has no row in the table `hack`, and all its ACKs are ordinary frames.
         plain=(pl.col("total_plain_acks_l2") / (pl.col("total_plain_acks_l2") + pl.col("total_compressed_acks_l2")))
         .fill_null(1)
         .mean(),

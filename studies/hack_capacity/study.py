@@ -15,7 +15,7 @@ COMMAND = "acklab study hack_capacity"
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Returns numbers of claims.
 
-    They are gains of the model and of the simulation, and the difference of both.
+    The numbers are gains of the model and of the simulation, and the difference of both.
     """
     run(bench)
     found, curves = measured(bench), _curves(bench)

@@ -21,7 +21,10 @@ _OF_CLIENTS = (COLOURS[0], COLOURS[1])
 
 
 def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.Figure:
-    """Returns the gain by timer, a line per number of clients, beside the other variants."""
+    """Returns the gain by timer and, for comparison, by other variants.
+
+    There is a line per number of clients.
+    """
     figure = go.Figure()
     for (name, others), ink in zip(lines.items(), _OF_CLIENTS, strict=True):
         part = means.filter(pl.col("clients") == name)
@@ -38,7 +41,7 @@ def timer(means: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> go.F
 
 
 def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mapping[str, str]) -> go.Figure:
-    """Returns the gain by column `x`, a line per value of `line`, beside published ones."""
+    """Returns the gain by column `x`, a line per value of `line`, and published gains."""
     figure = go.Figure()
     for order, name in enumerate(frame["line"].unique(maintain_order=True)):
         part = frame.filter(pl.col("line") == name)
@@ -63,7 +66,7 @@ def gains(frame: pl.DataFrame, x: str, published: Mapping[str, float], of: Mappi
 def settings(
     found: Mapping[str, pl.DataFrame], titles: Mapping[str, Variant], published: Mapping[str, float], of: Mapping[str, str]
 ) -> go.Figure:
-    """Returns the gain by setting, for each number of clients, beside the published one."""
+    """Returns the gain by setting, for each number of clients, and the published gain."""
     figure = go.Figure()
     names = [variant.title for variant in titles.values()]
     for order, (count, frame) in enumerate(found.items()):

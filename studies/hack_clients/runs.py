@@ -27,14 +27,18 @@ DELAYED, EACH = ACKS = ("delayed", "each segment")
 """ACK policies of clients in ns-3 of 2014."""
 
 SEEDS_2014 = {DELAYED: 10, EACH: 20}
-"""Number of seeds. With an ACK per segment, the gain with several clients differs by seed."""
+"""Number of seeds by ACK policy.
+
+With an ACK per segment, more seeds are required, because the gain with several clients differs by
+seed.
+"""
 
 # Numbers of clients with published gains.
 ENDS = ("1", "10")
 LIMITS = ("1ms", "3ms", "10ms", "30ms", "100ms", "300ms")
 
-# Packets of the access point's queue per client, and settings in which they differ from the paper's
-# 126.
+# Packets in the access point's queue per client, and settings in which this number differs from the
+# paper's 126.
 PACKETS = (63, 84, 126, 168, 252)
 QUEUES = {"half the queue": 63, "half the queue and linux": 63}
 AMONG_QUEUES = ("half the queue", "126 waiting", "in turn and 126 waiting")
@@ -42,7 +46,8 @@ AMONG_QUEUES = ("half the queue", "126 waiting", "in turn and 126 waiting")
 SHARED, TURNS = "one queue", "clients in turn"
 LINES = (("1", SHARED), ("10", SHARED), ("10", TURNS))
 
-# Ten clients cost more, and ten flows give a more precise average.
+# Ten clients have fewer seeds, because their runs are slower, and because the average of ten flows
+# is more precise.
 DURATIONS = {"1": {"duration": "12s"}, "10": {"duration": "9s"}}
 
 
@@ -102,7 +107,7 @@ def folder(count: str, place: str) -> str:
 def limit(packets: int, count: str, apart: bool) -> str:
     """Returns the limit of the access point's queue.
 
-    It applies per station if they have separate queues, otherwise to all.
+    The limit applies per station if stations have separate queues, otherwise to all stations.
     """
     return f"wifi.0.ap.queue.limit={packets * (1 if apart else int(count))}packets"
 
@@ -156,7 +161,7 @@ def timeouts_of(sweep: SweepResult, axis: str, scheme: str) -> list[int]:
 def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
     """Returns stock TCP and MORE DATA with one client over many seeds, with two queue limits.
 
-    One includes packets on the air in the 126, and the other does not.
+    One limit of 126 includes packets on the air, and the other does not.
     """
     wanted = {
         (of, scheme): (SCENARIO, [of, f"schemes.toml:{scheme}"])
@@ -169,7 +174,7 @@ def one_client(bench: Bench) -> dict[str, dict[str, Runs]]:
 
 
 def gains(runs: Mapping[str, Runs], scheme: str = MORE_DATA) -> list[float]:
-    """Returns goodput ÷ that of stock TCP, seed by seed."""
+    """Returns the goodput relative to stock TCP, seed by seed."""
     pairs = zip(runs[scheme].values(goodput), runs[STOCK].values(goodput), strict=True)
     return [ours / theirs for ours, theirs in pairs]
 

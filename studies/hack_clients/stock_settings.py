@@ -57,7 +57,10 @@ def _of(frame: pl.DataFrame, setting: str, scheme: str) -> pl.DataFrame:
 
 
 def _closed_form(bench: Bench) -> Table:
-    """Results without collisions and with 42 frames per PPDU, and with stock ACKs unaggregated."""
+    """Returns results of the closed form, without collisions.
+
+    They are for stock TCP, for stock TCP with unaggregated ACKs, and for compressed ACKs.
+    """
     cell = closed_form.of_scenario(bench.source(SCENARIO).load())
     own = closed_form.stock(cell)
     alone = closed_form.cycle(replace(cell, payload=0, aggregate=0))

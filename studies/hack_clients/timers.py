@@ -15,7 +15,7 @@ from .runs import COMMAND, ENDS, LIMITS, MORE_DATA, OF, OPPORTUNISTIC, STOCK, ga
 
 
 def section(bench: Bench, drawn: Mapping[tuple[str, str], Runs]) -> Section:
-    """Returns goodput ÷ that of stock TCP, beside the other variants."""
+    """Returns goodput relative to stock TCP, of explicit timers and of the other variants."""
     parts, commands = [], [COMMAND]
     for count in ENDS:
         swept = load_sweep(bench.folder / f"timer_{count}")

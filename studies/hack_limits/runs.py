@@ -21,8 +21,8 @@ BASE: Mapping[str, object] = {
     "wifi.0.queue_counts": "unsent",
     "wifi.0.ap.queues": "shared",
 }
-"""126 packets of one client wait in addition to those on the air, so the queue of the access point
-does not limit the gain.
+"""126 packets of one client may wait in addition to packets on the air, so the queue of the access
+point does not limit the gain.
 """
 
 
@@ -46,7 +46,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
         unanswered=100 * pl.col("total_unanswered_l2").sum() / pl.col("total_ppdus_l2").sum(),
     )  # fmt: skip
     plain, compressed = (pl.col(f"total_{kind}_acks_l2").sum() for kind in ("plain", "compressed"))
-    # Without TCP/HACK there is no row, and all ACKs are sent as frames.
+    # Without TCP/HACK, the table `hack` has no row, and all ACKs are sent as frames.
     acks = result.table("hack").group_by("point").agg(plain=100 * plain / (plain + compressed))
     runs = result.network.select("point", "setting", "scheme", "seed", goodput="agg_throughput_l4", timeouts="agg_rtos_l4")
     joined = runs.join(nodes, on="point", maintain_order="left").join(acks, on="point", how="left", maintain_order="left")
@@ -69,7 +69,7 @@ def values(runs: pl.DataFrame, setting: str, scheme: str, column: str) -> list[f
 
 
 def over_stock(runs: pl.DataFrame, setting: str) -> list[float]:
-    """Returns the goodput of TCP/HACK ÷ stock TCP, seed by seed."""
+    """Returns the goodput of TCP/HACK relative to stock TCP, seed by seed."""
     pairs = zip(values(runs, setting, HACK, "goodput"), values(runs, setting, STOCK, "goodput"), strict=True)
     return [ours / theirs for ours, theirs in pairs]
 

@@ -61,7 +61,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def _over(runs: pl.DataFrame, setting: str, other: str) -> Interval:
-    """Returns the relative gain [%] of TCP/HACK under one setting over that under another."""
+    """Returns the gain of TCP/HACK under one setting relative to another setting [%]."""
     return ratio_interval(over_stock(runs, setting), over_stock(runs, other)).gain
 
 

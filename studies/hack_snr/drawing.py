@@ -22,7 +22,10 @@ Pairs = Sequence[tuple[Best, Best]]
 
 
 def envelopes(found: Measured, pairs: Pairs, waiting: Pairs, published: float) -> go.Figure:
-    """Draws Figure 11: envelopes of goodput, each rate of HACK, and HACK's gain below."""
+    """Draws Figure 11: envelopes of goodput and each rate of HACK.
+
+    A lower panel has HACK's gain.
+    """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.04, row_heights=[0.68, 0.32])
     ends: list[tuple[float, str]] = []
     for mcs, rate in enumerate(RATES):

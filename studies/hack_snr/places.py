@@ -8,8 +8,8 @@ from typing import Any
 RATES = (15, 30, 45, 60, 90, 120, 135, 150)
 """Rates of one stream in 40 MHz with the short guard interval [Mbps], by MCS (Table 19-31)."""
 SNRS = tuple(range(25))
-"""Signal-to-noise ratios in figures [dB]: from the minimum of the slowest rate to the ratio without
-losses at the fastest.
+"""Signal-to-noise ratios in figures [dB]: from the minimum for the slowest rate to the ratio
+without losses for the fastest rate.
 """
 BELOW, ABOVE = 1.5, 3.5
 """Range of runs around the required ratio of a rate [dB]. Outside of it, all frames or none arrive.
@@ -36,7 +36,10 @@ class Place:
         return f"{RATES[self.mcs]} Mbps at {self.snr} dB"
 
     def set(self, channel: Mapping[str, Any]) -> dict[str, object]:
-        """Returns the overrides of the scenario. A channel without distances only has the rate."""
+        """Returns the overrides of the scenario.
+
+        For a channel without distances, only the rate is set.
+        """
         rate: dict[str, object] = {"wifi.0.rate.mcs": self.mcs}
         if channel["model"] != "snr":
             return rate
@@ -45,7 +48,7 @@ class Place:
 
 
 def places(quick: bool) -> Iterator[Place]:
-    """Yields all places, or for a quick run those without loss."""
+    """Yields all places; for a quick run, yields only places without loss."""
     for mcs in range(len(RATES)):
         yield from [lossless(mcs)] if quick else (Place(mcs, snr) for snr in tried_at(mcs))
 
@@ -58,7 +61,7 @@ def lossless(mcs: int) -> Place:
 def tried_at(mcs: int) -> list[int]:
     """Returns the ratios at which a rate is run [dB].
 
-    At the last of them nothing is lost, as at all higher ratios.
+    At the last ratio nothing is lost, so it represents all higher ratios.
     """
     needed = _NEEDED[mcs]
     return [snr for snr in SNRS if needed - BELOW <= snr <= needed + ABOVE]

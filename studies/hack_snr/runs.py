@@ -1,4 +1,4 @@
-"""Measurements at each place, and the best at each signal-to-noise ratio."""
+"""Measurements at each place, and the best result at each signal-to-noise ratio."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ AS_WRITTEN, WAITING, LOSSY = "as_written", "waiting", "lossy"
 SOME_RATES = (15, 90, 150)
 """Rates for the other settings [Mbps]."""
 MANY = 40
-"""Number of seeds for rates with claims of their own."""
+"""Number of seeds for rates that have separate claims."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def sweep_of(bench: Bench, name: str, where: Iterable[Place], setting: Sequence[
 
 
 def of_many_seeds(bench: Bench, name: str) -> SweepResult:
-    """Returns runs without loss at the rates with claims of their own, over many seeds.
+    """Returns runs without loss at the rates with separate claims, over many seeds.
 
     At 150 Mbps seeds differ by more than the gain.
     """

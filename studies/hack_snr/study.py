@@ -108,7 +108,7 @@ def _pairs(found: Measured) -> list[tuple[Best, Best]]:
 
 
 def _ratios(stock: Downloads, hack: Downloads) -> list[float]:
-    """Returns the goodput of HACK ÷ stock, seed by seed."""
+    """Returns the goodput of HACK relative to stock, seed by seed."""
     return [mine / base for mine, base in zip(hack.goodput, stock.goodput, strict=True)]
 
 

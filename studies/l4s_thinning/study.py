@@ -1,4 +1,4 @@
-"""Effect of ACK thinning on the marks of L4S.
+"""Effect of ACK thinning (removal of ACKs) on the marks of L4S.
 
 Goodput, queue and share of a Prague flow over DualPI2.
 """
@@ -24,7 +24,7 @@ SHORTER = {"duration": "12s", "measure.from": "6s"}
 
 
 def run(bench: Bench) -> SweepResult:
-    """Returns each ACK scheme, alone and beside CUBIC."""
+    """Returns each ACK scheme, alone and in competition with CUBIC."""
     axes = {"competing": bench.variants("competing.toml"), "thinning": bench.variants(QUICK if bench.quick else "thinning.toml")}
     return bench.sweep(SCENARIO, SWEEP, axes, set=SHORTER if bench.quick else {})
 
@@ -35,9 +35,9 @@ def summary(result: SweepResult) -> pl.DataFrame:
     For Prague: goodput [Mbps], arriving ACKs and marked packets by data packet [%], smoothed round
     trip [ms] and p·W/2.
 
-    p·W/2 is half of the share of marked packets times the mean window in packets. It is one for a
-    window that grows by a packet per round trip and shrinks by half of the share of marks. `cubic`
-    is the goodput of CUBIC, and `queue` the mean time in the queue [ms], of both classes.
+    p·W/2 is half of the share of marked packets times the mean window in packets. p·W/2 is 1 if the
+    window grows by a packet per round trip and shrinks by half of the share of marks. `cubic` is
+    the goodput of CUBIC, and `queue` the mean time in the queue [ms], of both classes.
     """
     key = ["point", *(result.columns[axis] for axis in BY), "seed"]
     prague, cubic = (pl.col("cca") == name for name in ("prague", "cubic"))

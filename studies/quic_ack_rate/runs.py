@@ -42,8 +42,8 @@ def again(bench: Bench, name: str) -> SweepResult:
 def summary(result: SweepResult, axes: list[str]) -> pl.DataFrame:
     """Returns one row per run: the axes, `point`, `seed`.
 
-    Goodput [Mbps]; ACKs per round trip; smoothed RTT [ms]; packets retransmitted and spuriously
-    lost [%]; ACK_FREQUENCY frames.
+    Also has goodput [Mbps]; ACKs per round trip; smoothed RTT [ms]; packets retransmitted and
+    spuriously lost [%]; ACK_FREQUENCY frames.
     """
     flows = result.flows
     return flows.select(

@@ -1,6 +1,6 @@
 """Minimum ACKs per round trip that a QUIC sender may request.
 
-By controller, condition, loss and delay.
+The minimum is measured by controller, condition, loss and delay.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from .runs import BASELINE, BY, COMMAND, EVERY_2, MATRIX, PHASES, RATES, WHERE, 
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Returns goodput with few ACKs ÷ that with an ACK per two packets, on the clean path."""
+    """Returns goodput with few ACKs relative to an ACK per two packets, on the clean path."""
     result = run_rates(bench)
     run_matrix(bench)
     runs = summary(result, BY)

@@ -34,8 +34,8 @@ def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
 
     Columns are `by`, the stack and its policy, `seed`, and measurements.
 
-    Time and throughput are until the terminal's application has the file. ACKs are those that the
-    terminal sent over the satellite.
+    Time and throughput are measured until the terminal's application has the file. ACKs are the
+    ACKs that the terminal sent over the satellite.
     """
     by = [*by, STACK, POLICY]
     of_arm = pl.col(ARM).str.split(": ")
@@ -62,13 +62,13 @@ def downloads(result: SweepResult, by: Sequence[str]) -> pl.DataFrame:
 
 
 def gains(found: pl.DataFrame, by: Sequence[str], value: str, result: SweepResult) -> pl.DataFrame:
-    """Returns `value` with an ACK per ten packets ÷ that with an ACK per two, per seed."""
+    """Returns `value` with an ACK per ten packets relative to an ACK per two, per seed."""
     cells = ratios(found, [*by, POLICY], value, BASELINE).filter(pl.col(POLICY) == THINNED)
     return result.with_commands(cells, found, [*by, POLICY])
 
 
 def relative(found: pl.DataFrame, by: str, value: str, baseline: str, result: SweepResult) -> pl.DataFrame:
-    """Returns `value` of each stack and policy ÷ that of the arm `baseline`, per seed.
+    """Returns `value` of each stack and policy relative to the arm `baseline`, per seed.
 
     There is one baseline per value of `by`.
     """

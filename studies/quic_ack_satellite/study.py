@@ -76,12 +76,15 @@ def _ten_megabytes(bench: Bench) -> list[Section]:
 
 
 def _all(reference: str, over_channels: SweepResult, over_paths: SweepResult) -> Section:
-    """Returns every stack and policy over every path in one figure, relative to one of them."""
+    """Returns a figure of every stack and policy over every path.
+
+    Values are relative to one stack and policy.
+    """
     cells = [
         relative(downloads(over_channels, ["channel"]), "channel", "throughput", reference, over_channels).rename({"channel": "path"}),
         relative(downloads(over_paths, ["path"]), "path", "throughput", reference, over_paths),
     ]  # fmt: skip
-    # The satellite of the paths is the pipe of the channels.
+    # The channels already include the satellite path, under another name.
     together = pl.concat([cells[0], cells[1].filter(pl.col("path") != "satellite")])
     seeds = len(over_channels.seeds)
     return Section(

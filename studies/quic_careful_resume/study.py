@@ -1,4 +1,4 @@
-"""Gain of resuming a QUIC connection with an earlier one's window, and its cost.
+"""Gain and cost of resuming a QUIC connection with the window of an earlier connection.
 
 The cost arises when the path has become slower.
 """
@@ -28,7 +28,7 @@ BASELINE = {"saved": NOTHING}
 def run(bench: Bench) -> dict[str, SweepResult]:
     """Returns each size with each saved window, over both paths.
 
-    Also returns a download of 1 MB beside another over the satellite.
+    Also returns a download of 1 MB that competes with another over the satellite.
     """
     sizes = bench.variants(f"sizes.toml:{SIZE}" if bench.quick else "sizes.toml")
 
@@ -51,8 +51,8 @@ def run(bench: Bench) -> dict[str, SweepResult]:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row per run: the axes, `point`, `seed`.
 
-    Time until the download is delivered [s], its lost packets, and the goodput of the other
-    download [Mbps].
+    Also has the time until the download is delivered [s], the lost packets of the download, and the
+    goodput of the other download [Mbps].
     """
     flows = result.flows
     run = ["point", "seed"]
@@ -67,7 +67,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Returns gains, costs of a retreat in round trips, and losses of other flows, for 1 MB."""
+    """Returns results for 1 MB: gains, costs of a retreat in round trips, losses of other flows."""
     results = run(bench)
 
     def values(sweep: str, saved: str, column: str = "time", competing: str = ALONE) -> list[float]:

@@ -14,7 +14,7 @@ AXES = ("path", "stack", "size", "policy")
 FILES = {"path": "paths.toml", "stack": "stacks.toml", "size": "sizes.toml", "policy": "policies.toml"}
 QUICK = {"path": "paths.toml:satellite", "size": "sizes.toml:100 kB,1 MB"}
 PAIRS = {"DAASS 2": "every 2", "DAASS 10": "every 10"}
-"""The policy without DAASS for each policy with it."""
+"""For each policy with DAASS, the same policy without DAASS."""
 
 
 def sections(bench: Bench) -> list[Section]:

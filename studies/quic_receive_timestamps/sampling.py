@@ -13,10 +13,11 @@ from acklab.studies import Bench
 from acklab.sweeps import Variants
 
 WINDOW = 2_000_000
-"""Window in bytes. It exceeds any flight, so only pacing limits the sender."""
+"""Window in bytes. It exceeds the bytes in flight at any time, so only pacing limits the sender."""
 RATE = round(0.9 * 20e6 * 1472 / 1500)
-"""Sending rate in bits per second, which the samples should equal: nine tenths of the capacity, in
-datagrams of full packets, as congestion control counts.
+"""Sending rate in bits per second, which the samples should equal: nine tenths of the capacity.
+
+Like congestion control, it counts the bytes of datagrams without IP and UDP headers.
 """
 FROM = 2 * SECOND
 QUANTILES = {"p5": 0.05, "median": 0.5, "p95": 0.95, "max": 1.0}

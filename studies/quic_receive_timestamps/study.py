@@ -1,6 +1,6 @@
 """Gain of receive timestamps for controllers when ACKs are rare or late.
 
-Also the accuracy of BBR's samples with and without them.
+Also measures the accuracy of BBR's samples with and without receive timestamps.
 """
 
 from collections.abc import Mapping
@@ -39,8 +39,8 @@ def run(bench: Bench) -> SweepResult:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row per run: the axes, `point`, `seed`.
 
-    Goodput [Mbps], smoothed round trip [ms], ACKs per round trip, bytes of an ACK, and bytes of
-    ACKs by those of data [%].
+    Also has goodput [Mbps], smoothed RTT [ms], ACKs per round trip, bytes per ACK, and bytes of
+    ACKs relative to bytes of data [%].
     """
     flows = result.flows
     return flows.select(
@@ -56,7 +56,7 @@ def summary(result: SweepResult) -> pl.DataFrame:
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Returns goodput with ÷ without timestamps, and errors of delivery rate samples."""
+    """Returns goodput with timestamps relative to without, and errors of delivery rate samples."""
     result = run(bench)
     runs = summary(result)
 

@@ -1,4 +1,4 @@
-"""Cost of a packet threshold of three on a path with reordering, and gain of an adaptive one."""
+"""Cost of a packet threshold of three with reordering, and gain of an adaptive threshold."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ def run(bench: Bench) -> SweepResult:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row per run: the axes, `point`, `seed`.
 
-    Goodput [Mbps], spurious losses and ACKs by data packet [%], smoothed round trip [ms].
+    Also has goodput [Mbps], spurious losses and ACKs per data packet [%], and smoothed RTT [ms].
     """
     return result.flows.select(
         "point",
@@ -49,7 +49,8 @@ def summary(result: SweepResult) -> pl.DataFrame:
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Returns CUBIC's goodput with one packet in a hundred late, relative to little reordering.
 
-    With little reordering, at most two packets overtake it. Also returns the spurious losses.
+    With little reordering, at most two packets overtake the late packet. Also returns the spurious
+    losses.
     """
     result = run(bench)
     runs = summary(result)

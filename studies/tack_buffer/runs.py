@@ -1,4 +1,4 @@
-"""Runs of the study: windows that the receiver limits, and queues of limited length."""
+"""Runs of the study: receive windows of limited size, and queues of limited length."""
 
 import math
 
@@ -77,7 +77,7 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 def table(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run.
 
-    It has the axes, utilisation [%], and the maximum and mean queue [bandwidth-delay products].
+    A row has the axes, utilisation [%], and the maximum and mean queue [bandwidth-delay products].
     """
     column = result.columns["setting"]
     queue = result.links.filter(pl.col("link") == "btl_forward").select(
@@ -104,6 +104,6 @@ def value(runs: pl.DataFrame, kind: str, beta: int, size: float, column: str) ->
 def least_window(runs: pl.DataFrame, kind: str, beta: int) -> float:
     """Returns the minimum window that fills the link [bandwidth-delay products].
 
-    Utilisation is proportional to the window below it.
+    Below this window, utilisation is proportional to the window.
     """
     return 100 / value(runs, kind, beta, 1.0, "utilisation")

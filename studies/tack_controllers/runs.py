@@ -31,8 +31,8 @@ def again(bench: Bench) -> SweepResult:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row per run.
 
-    `controller`, `feedback`, `seed`, goodput [Mbps], ACKs sent, smoothed round trip [ms], packets
-    retransmitted.
+    A row has `controller`, `feedback`, `seed`, goodput [Mbps], ACKs sent, smoothed round trip [ms],
+    packets retransmitted.
     """
     names = pl.col(result.columns["point_of"]).str.split_exact(": ", 1)
     return result.flows.select(

@@ -1,4 +1,4 @@
-"""Congestion controllers on TCP's feedback, on few ACKs of TCP, and on TACK's own."""
+"""Congestion controllers with TCP's ACKs, with few ACKs of TCP, and with TACK's feedback."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ from .runs import COMMAND, LAW, TACK, TCP, again, run, summary, values
 
 
 def measures(bench: Bench) -> Mapping[str, Measure]:
-    """Returns goodput of the delay-based controllers with few ACKs ÷ that with TCP's ACKs."""
+    """Returns goodput of delay-based controllers with few ACKs, relative to TCP's ACKs."""
     result = run(bench)
     runs = summary(result)
     found = {}

@@ -22,7 +22,10 @@ Figure 5 precedes the rich lists of section 5.1, so its TACKs without IACKs repo
 """
 JITTERS = {"none": "0us", "3 ms": "3ms", "10 ms": "10ms"}
 SAMPLE_SEEDS = 12
-"""Number of seeds. The minimum sample of a run varies much between seeds."""
+"""Number of seeds.
+
+More seeds are required because the minimum sample of a run varies much between seeds.
+"""
 DATA_LOSS = 0.05
 """Data loss ρ for the lists."""
 BDP = {"40 ms": 50e6 * 0.04 / 8 / 1500, "200 ms": 50e6 * 0.2 / 8 / 1500}
@@ -58,8 +61,8 @@ def run(bench: Bench) -> dict[str, SweepResult]:
             "lists": bench.variants("loss_lists.toml"),
         },
     }
-    # A standing queue would be in all samples. Its limit is two bandwidth-delay products. Vegas
-    # drains the queue of slow start by a packet per round trip, within ten seconds.
+    # A standing queue would increase all samples. The queue limit is two bandwidth-delay products.
+    # Vegas drains the queue of slow start by a packet per round trip, within ten seconds.
     short: dict[str, object] = {"link.btl.forward.queue.limit": "333packets", "duration": "30s", "measure.from": "14s"}
     sets = {IACKS: {}, SAMPLES: short, LISTS: _loss("forward", DATA_LOSS)}
     seeds = {IACKS: bench.seeds, SAMPLES: bench.at_least(SAMPLE_SEEDS), LISTS: bench.seeds}
@@ -72,6 +75,6 @@ def kept(bench: Bench) -> dict[str, SweepResult]:
 
 
 def rows(result: SweepResult) -> pl.DataFrame:
-    """Returns one row for each run, with its axes under their own names."""
+    """Returns one row for each run, with a column per axis."""
     named = result.flows.rename({column: axis.rpartition(".")[2] for axis, column in result.columns.items()}, strict=False)
     return named.with_columns(blocked=pl.col("mean_blocked_l4"), goodput=pl.col("mean_throughput_l7"))

@@ -16,7 +16,7 @@ def byte_counting(bits_per_second: float, packets: int, mss: int) -> float:
 def tack(bits_per_second: float, rtt: float, mss: int, packets: int = 2, beta: int = 4) -> float:
     """Returns equation (3), f = min{bw/(L·MSS), β/RTTmin}.
 
-    It is in TACKs per second, and `rtt` is RTTmin in seconds.
+    The result is in TACKs per second; `rtt` is RTTmin in seconds.
     """
     return min(byte_counting(bits_per_second, packets, mss), beta / rtt if rtt else math.inf)
 

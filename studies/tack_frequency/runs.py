@@ -32,7 +32,7 @@ def again(bench: Bench) -> SweepResult:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row per run.
 
-    `link`, `rtt`, `receiver`, `seed`, ACKs per second `hz`, and goodput [Mbps].
+    A row has `link`, `rtt`, `receiver`, `seed`, ACKs per second `hz`, and goodput [Mbps].
     """
     names = {result.columns[axis]: axis for axis in _AXES}
     return result.flows.select(

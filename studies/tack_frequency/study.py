@@ -66,7 +66,8 @@ def _over_law(runs: pl.DataFrame, rtt: str, receiver: str) -> list[float]:
 def _by_law() -> dict[str, float]:
     """Returns Figure 8 in the units of the paper's tool.
 
-    (a) is an ACK per packet minus TACK, and (b) has both formulas.
+    (a) is the ACK frequency of one ACK per packet minus the frequency of TACK. (b) has both
+    frequencies.
     """
     found = {}
     for link, mbps in LINKS.items():

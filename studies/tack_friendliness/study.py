@@ -37,7 +37,8 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run.
 
-    It has the subject's share of the goodput, and the utilisation of the link by both [%].
+    A row has the goodput share of the tested flow, and the utilisation of the link by both flows
+    [%].
     """
     by = [result.columns[axis] for axis in ("queue", "rival", "subject")]
     goodput = pl.col("mean_throughput_l7")

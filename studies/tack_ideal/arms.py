@@ -1,4 +1,4 @@
-"""ACK frequency of each kind of receiver, as computed in advance by the paper's tool.
+"""ACK frequency of each kind of receiver, computed like the paper's tool does in advance.
 
 Source: fillthepipe/ackemu, utils.py.
 """
@@ -28,7 +28,7 @@ class Arm:
     rtt: int | None = None
 
     def frequency(self, mbps: float) -> float:
-        """Returns ACKs per second for a baseline of `mbps`, in the tool's unit of 1024 kbps."""
+        """Returns ACKs per second for a UDP baseline of `mbps`, in the tool's unit of 1024 kbps."""
         counting = mbps * 1024 * 1000 / (8 * self.packets * COUNTED)
         return counting if self.rtt is None else min(counting, 4000 / self.rtt)
 

@@ -61,7 +61,7 @@ def by_arm(result: SweepResult) -> pl.DataFrame:
 
 
 def by_frequency(result: SweepResult) -> pl.DataFrame:
-    """Returns the same by link and by ACKs sent per second."""
+    """Returns goodput and arriving ACKs per run, by link and by sent ACKs per second."""
     return _flows(result).select(
         pl.col(result.columns["link"]).alias("link"), pl.col(result.columns["hertz"]).cast(pl.Float64).alias("sent"), "seed", "goodput", "hz"
     )  # fmt: skip
@@ -82,18 +82,19 @@ def values(runs: pl.DataFrame, of: str, arm: str) -> list[float]:
 def counted(curve: Mapping[float, float], packets: int) -> float:
     """Returns the goodput at a receiver that counts `packets`.
 
-    Its ACKs per second are the abscissa of the curve of goodput at this goodput.
+    The receiver's ACKs per second are the point of the curve with this goodput.
     """
     hertz = np.asarray(sorted(curve))
     goodputs = np.asarray([curve[one] for one in hertz])
     excess = np.log(goodputs * 1e6 / (8 * DATA * packets)) - np.log(hertz)
-    # Along the curve goodput decreases and the frequency increases, so they cross once. Between two
-    # points the interpolation is logarithmic.
+    # The goodput of the curve decreases with the ACK frequency, and the receiver's frequency
+    # increases with goodput, so both cross once. The interpolation between two points is
+    # logarithmic.
     return float(np.exp(np.interp(0, -excess, np.log(goodputs))))
 
 
 def counted_values(runs: pl.DataFrame, link: str, packets: int) -> list[float]:
-    """Returns the same per seed."""
+    """Returns the result of `counted` per seed."""
     own = runs.filter(pl.col("link") == link)
     curves: Sequence[pl.DataFrame] = own.partition_by("seed", maintain_order=True)
     return [counted(dict(zip(curve["sent"], curve["goodput"], strict=True)), packets) for curve in curves]

@@ -30,7 +30,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 
 
 def sections(bench: Bench) -> list[Section]:
-    """Returns the figures, their curve, and alternative settings."""
+    """Returns the figures, the curve of goodput by ACK frequency, and alternative settings."""
     return [_setting(bench), _gains(bench), _curve(bench), _causes(bench)]
 
 

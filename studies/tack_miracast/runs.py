@@ -1,4 +1,4 @@
-"""Runs of the study: each transport beside each number of neighbours."""
+"""Runs of the study: each transport in competition with each number of neighbours."""
 
 import polars as pl
 
@@ -18,7 +18,7 @@ PERIOD = 1800.0
 
 
 def run(bench: Bench) -> dict[str, SweepResult]:
-    """Returns all transports beside all loads, with more seeds for the load of the claims."""
+    """Returns all transports with all loads, and more seeds for the load of the claims."""
     loads, transports = QUICK_LOADS if bench.quick else LOADS, bench.variants("transports.toml")
     wanted = {SWEEP: (loads, bench.seeds), ROOM: (CLAIMED, bench.at_least(CLAIM_SEEDS))}
     return {

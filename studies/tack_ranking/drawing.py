@@ -35,9 +35,9 @@ def violins(runs: pl.DataFrame, published: dict[str, float]) -> go.Figure:
 
 
 def by_ensemble(means: Mapping[str, Mapping[str, Interval]], published: Mapping[str, float]) -> go.Figure:
-    """Returns a heat map of mean ranks: a row per ensemble, and one for the published medians.
+    """Returns a heat map of mean ranks, with a column per scheme in the published order.
 
-    It has a column per scheme, in their order.
+    There is a row per ensemble, and a row for the published medians.
     """
     schemes = list(published)
     rows = {"published (medians)": [published[scheme] for scheme in schemes]} | {

@@ -1,4 +1,4 @@
-"""Random paths with a fixed seed, and cross traffic for other paths."""
+"""Random paths with a fixed seed, and cross traffic, also for other paths."""
 
 import math
 import random
@@ -22,7 +22,8 @@ CROSS_RATES = (0.1, 0.5)
 MIN_QUEUE = 10
 """[packets]"""
 LONGEST, SHORTEST = 30.0, 10.0
-"""Duration of a run [s]: Pantheon's 30 s, and less on fast paths whose run would exceed WORK.
+"""Maximum and minimum duration of a run [s]: Pantheon's 30 s, and less on fast paths whose run
+would exceed WORK.
 """
 WORK = 3000.0
 """[Mb]"""
@@ -90,9 +91,9 @@ class Path:
 
 
 def cross_traffic(kind: str, rate: float, start: float) -> Overrides:
-    """Returns a flow beside the ranked one.
+    """Returns a flow that competes with the ranked flow.
 
-    It is a Poisson sender of UDP at `rate` Mbps, or TCP CUBIC that starts at `start` seconds.
+    The flow is a Poisson sender of UDP at `rate` Mbps, or TCP CUBIC that starts at `start` seconds.
     """
     flow: Overrides = {"name": "cross", "from": "src", "to": "dst"}
     if kind == POISSON:

@@ -22,8 +22,10 @@ PANTHEON = {"india": 100.42, "korea": 77.72, "california": 114.68, "nepal": 0.57
 """Pantheon's emulators, by their names in ../ack_policies/paths.toml, with their mean rates [Mbps].
 """
 CROSS_RATE, CROSS_START = 0.25, 5.0
-"""Cross traffic on them: load relative to the rate, the median of the ensemble, and start in
-seconds, the middle of its range.
+"""Cross traffic on Pantheon's emulators.
+
+The load, relative to the rate, is the median of the ensemble; the start in seconds is the middle of
+the ensemble's range.
 """
 CELLULAR_SEEDS = (1, 2, 3)
 """Seeds of the traces of each network in claims.toml."""
@@ -44,7 +46,7 @@ THINNINGS = {
     "TACK with every second ACK": "TACK",
     **{f"{scheme} thinned": scheme for scheme in ("CUBIC", "Copa", "BBR", "Vegas")},
 }
-"""Schemes of thinning.toml, and the scheme with its own ACKs for each."""
+"""For each scheme of thinning.toml, the same scheme with its ordinary ACKs."""
 
 
 def emulators(names: Sequence[str], bench: Bench) -> dict[str, list[str]]:
@@ -63,7 +65,8 @@ def emulators(names: Sequence[str], bench: Bench) -> dict[str, list[str]]:
 def cellular(networks: Sequence[str]) -> dict[str, dict[str, object]]:
     """Returns cellular links with an unlimited queue, and with CoDel: overrides by name.
 
-    20 ms each way and no loss, as the emulator of Winstein et al. (NSDI 2013, section 4.2).
+    Links have 20 ms in each direction and no loss, as the emulator of Winstein et al. (NSDI 2013,
+    section 4.2).
     """
     links: dict[str, dict[str, object]] = {}
     for network in networks:
@@ -109,7 +112,7 @@ def ranked(result: SweepResult) -> pl.DataFrame:
     seed.
 
     The utility is ln(mean throughput [Mbps] / 95th percentile of the one-way delay [ms]), after
-    Kleinrock's power. The best has rank 1. A scheme without deliveries is the last.
+    Kleinrock's power. The best scheme has rank 1. A scheme without deliveries has the last rank.
     """
     flows = result.flows.filter(pl.col("flow") == "ranked")
     throughput, delay = pl.col("mean_throughput_l7"), pl.col("p95_one_way_delay_l4")
@@ -129,7 +132,7 @@ def ahead(runs: pl.DataFrame, scheme: str) -> list[float]:
 def ensembles(drawn: pl.DataFrame, emulated: pl.DataFrame, cells: pl.DataFrame, paths: Sequence[Path]) -> dict[str, pl.DataFrame]:
     """Returns the runs of each ensemble, by its name.
 
-    They are all draws, parts of them, and other paths.
+    The ensembles are all random paths, parts of them, and other paths.
     """
     parts = {
         "all draws": paths,
@@ -161,7 +164,7 @@ def mean_ranks(runs: pl.DataFrame) -> dict[str, Interval]:
 def agreement(runs: pl.DataFrame) -> float:
     """Returns Kendall's τ-b between the mean ranks of the schemes and the published medians.
 
-    1 for the same order, 0 for no relation.
+    The result is 1 for the same order, and 0 for no relation.
     """
     means = mean_ranks(runs)
     return float(kendalltau([means[scheme].mean for scheme in PUBLISHED], list(PUBLISHED.values())).statistic)
@@ -191,10 +194,8 @@ def cellular_ratio(cells: pl.DataFrame, above: str, below: str, column: str, cod
 def decided(drawn: pl.DataFrame, thinned: pl.DataFrame) -> pl.DataFrame:
     """Returns whether ACK thinning decides the order of two schemes.
 
-    It has a row per path and pair of TACK and another scheme of THINNINGS.
-
-    `decides` is true if the order of the two changes when the scheme `changed` has ACKs of the
-    other's kind.
+    There is a row per path and pair of TACK and another scheme of THINNINGS. `decides` is `True` if
+    the order of the two schemes changes when `changed` has the ACKs of the other scheme.
     """
     own = {(path, scheme): utility for path, scheme, utility in drawn.select("path", "scheme", "utility").iter_rows()}
     rows = []
@@ -210,7 +211,7 @@ def decided(drawn: pl.DataFrame, thinned: pl.DataFrame) -> pl.DataFrame:
 
 
 def classes(paths: Sequence[Path]) -> Mapping[str, list[str]]:
-    """Kinds of paths with a possible effect of thinning, by name."""
+    """Returns kinds of paths on which thinning may have an effect, by name."""
     return {
         "all": [path.name for path in paths],
         "product below 100 packets": [path.name for path in paths if path.rate * path.round_trip / 12 < 100],

@@ -37,7 +37,8 @@ from .runs import (
 def measures(bench: Bench) -> Mapping[str, Measure]:
     """Returns the mean rank of each scheme minus that of TACK.
 
-    It has a value per path, because paths are random; and ratios over cellular links.
+    A measure has a value per path, because paths are random. Also returns ratios over cellular
+    links.
     """
     swept = run(bench)
     runs, cells = ranked(swept[DRAWN]), _above_propagation(ranked(swept[CELLULAR]))
@@ -151,9 +152,9 @@ def _agreement(parts: Mapping[str, pl.DataFrame], commands: list[str]) -> Table:
 
 
 def _orders(parts: Mapping[str, pl.DataFrame], commands: list[str]) -> Table:
-    """Returns the order of each pair that is decided over all draws, by ensemble.
+    """Returns the order by ensemble of each pair whose order over all paths is decided.
 
-    Counts ensembles with the same order, undecided ensembles, and those with the opposite order.
+    Counts ensembles with the same order, with the opposite order, and without a decided order.
     """
     rows = []
     names = [name for name in parts if name != "all draws"]

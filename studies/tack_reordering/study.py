@@ -1,6 +1,6 @@
-"""Settling time of a receiver before it reports a loss.
+"""Settling time: how long a receiver waits before it reports a loss.
 
-Has the runs, measures and report sections of the study.
+The module has the runs, measures and report sections of the study.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ SCENARIO = "path.toml"
 LATE, LOST = "late", "lost"
 
 SETTLING = ("0", "0.25", "0.5", "1")
-"""The settling time as a share of RTTmin."""
+"""Settling times, as shares of RTTmin."""
 DELAYS = ("2ms", "5ms", "8ms", "12ms", "20ms", "40ms")
 QUICK_DELAYS = ("5ms", "20ms")
 ADAPTIVE = ("false", "true")
@@ -51,7 +51,7 @@ def measures(bench: Bench) -> Mapping[str, Measure]:
 def summary(result: SweepResult) -> pl.DataFrame:
     """Returns one row for each run.
 
-    It has spurious retransmissions per late packet, blocked segments, and goodput.
+    A row has spurious retransmissions per late packet, blocked segments, and goodput.
     """
     names = {name: column for name, column in result.columns.items() if name.startswith(("flow", "link"))}
     short = {

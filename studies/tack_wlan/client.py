@@ -1,9 +1,7 @@
-"""Effect of the client's rate and of frame losses.
+"""Effect of the client's rate and of frame losses, for 802.11b and g.
 
-Searches over both, for 802.11b and g.
-
-The paper specifies neither. The combination whose goodputs of UDP, TACK and TCP BBR are nearest to
-the published ones is *fitted*.
+The paper specifies neither, so both are varied. The combination whose goodputs of UDP, TACK and TCP
+BBR are nearest to the published goodputs is *fitted*.
 """
 
 import math
@@ -63,7 +61,7 @@ def _client(uplink: str, percent: str) -> list[str]:
 def rows(result: SweepResult) -> pl.DataFrame:
     """Returns one row per run.
 
-    Columns are `link`, `uplink` [Mbps], `errors` [%], `sender`, and those of `summary`.
+    Columns are `link`, `uplink` [Mbps], `errors` [%], `sender`, and the columns of `summary`.
     """
     place = pl.col("client").str.split_exact(": ", 2)
     names = ("link", "uplink", "errors")
@@ -72,9 +70,9 @@ def rows(result: SweepResult) -> pl.DataFrame:
 
 
 def distance(runs: pl.DataFrame, link: str) -> float:
-    """Returns the distance of the goodputs of UDP, TACK and TCP BBR from the published ones.
+    """Returns the distance of the goodputs of UDP, TACK and TCP BBR from published goodputs.
 
-    It is the root of the sum of the squared relative differences.
+    The distance is the root of the sum of squared relative differences.
     """
     tack, bbr, _ = PUBLISHED_10A[link]
     published = {UDP: UDP_BASELINES[link], TACK: tack, BBR: bbr}

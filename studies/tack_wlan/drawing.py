@@ -22,7 +22,7 @@ _INKS = {TACK: COLOURS[1], BBR: COLOURS[0], CUBIC: COLOURS[2]}
 
 
 def links(runs: pl.DataFrame) -> go.Figure:
-    """Draws goodput of each transport ÷ TCP BBR, by link, at the round trip of the claims."""
+    """Draws goodput of each transport relative to TCP BBR, by link, at the RTT of the claims."""
     own = runs.filter(pl.col("rtt") == RTT)
     found = ratios(own, ["link", "sender"], "goodput", {"sender": BBR})
     figure = go.Figure()
@@ -64,7 +64,7 @@ def round_trips(runs: pl.DataFrame) -> go.Figure:
 
 
 def thinned(runs: pl.DataFrame) -> go.Figure:
-    """Draws goodput by L of each controller of TCP, and that of TACK."""
+    """Draws goodput by L of each controller of TCP, and the goodput of TACK."""
     figure = go.Figure()
     for sender in (BBR, CUBIC):
         found = [mean_interval(per_seed(runs, "goodput", arm=arm(sender, packets))) for packets in THINNED]

@@ -31,7 +31,9 @@ CAUSES: Mapping[str, Sequence[str]] = {
     "5 others": LINKS,
     "20 others": LINKS[1:],
 }
-"""Links of each alternative setting. With 20 others, 802.11b has no remaining goodput."""
+"""Links of each alternative setting. 802.11b is omitted with 20 other stations, because no goodput
+remains.
+"""
 
 
 def run_links(bench: Bench) -> SweepResult:
@@ -52,7 +54,7 @@ def run_thinned(bench: Bench) -> SweepResult:
         tcp = bench.sets([f"senders.toml:{sender}"])
         for packets in THINNED:
             counting = {"flow.0.ack": f'{{policy = "byte-counting", segments = {packets}}}'}
-            # As in the paper, byte counting has no timer. The timer of Linux would be 200 ms.
+            # As in the paper, byte counting has no delayed ACK timer. Linux has a timer of 200 ms.
             points[arm(sender, packets)] = [*link, *lossy, *tcp, *overrides(counting)]
     tcp = bench.sets([f"senders.toml:{BBR}"])
     for packets in THINNED:
@@ -96,7 +98,7 @@ def again(bench: Bench, name: str) -> SweepResult:
 def summary(result: SweepResult, *axes: str, all_protocols: bool = False) -> pl.DataFrame:
     """Returns one row per run.
 
-    It has the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed round trip [ms],
+    A row has the axes, `seed`, goodput [Mbps], ACKs and data packets, smoothed RTT [ms], and
     retransmitted packets.
 
     Flows of UDP belong to other users, and are excluded unless `all_protocols` is set.

@@ -15,12 +15,12 @@ PLAIN = "plain"
 PHONES = (PLAIN, "SCSC", "dhd", "Unisoc")
 SHORTER = {"duration": "16s", "measure.from": "6s"}
 QUICKER = {"duration": "8s", "measure.from": "5s"}
-"""Duration of runs. Runs of the study tack_wlan have 30 s, with the same verdicts."""
+"""Duration of runs. Runs of the study tack_wlan take 30 s and give the same verdicts."""
 QUICK = {"cell": "n 1 down", "controller": "CUBIC", "scheme": "plain,SCSC,HACK"}
 
 
 def run_headline(bench: Bench) -> SweepResult:
-    """TACK, and TCP on phones with each thinner, over the paper's links."""
+    """Runs TACK, and TCP on phones with each thinner, over the paper's links."""
     phones = PHONES[:2] if bench.quick else PHONES
     senders = {TACK: bench.sets([f"../tack_wlan/senders.toml:{TACK}"])}
     for sender in SENDERS[:1] if bench.quick else SENDERS:
@@ -51,7 +51,7 @@ def again(bench: Bench, name: str) -> SweepResult:
 def summary(result: SweepResult, *axes: str) -> pl.DataFrame:
     """Returns one row per run, all flows together.
 
-    It has the axes and `seed`; goodput [Mbps]; ACKs sent by the receivers and ACKs that arrived,
+    A row has the axes and `seed`; goodput [Mbps]; ACKs sent by the receivers and ACKs that arrived,
     both by data packet [%]; segments per burst after consecutive ACKs; smoothed RTT [ms];
     retransmitted packets; Jain's index; the share of the air [%] in PPDUs that have only TCP ACKs.
     """

@@ -1,6 +1,6 @@
-"""Gain of fewer ACKs over stations whose drivers thin them.
+"""Gain of fewer ACKs over stations whose drivers already remove ACKs.
 
-Has the main result of TACK, and cells with each scheme.
+The study has the main result of TACK, and cells with each scheme.
 """
 
 from collections.abc import Mapping

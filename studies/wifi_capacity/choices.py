@@ -13,7 +13,7 @@ from acklab.studies.closed_form import Cell, Mode, dsss
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice: overrides of the scenario or, without such a setting, of the model."""
+    """A choice: overrides of the scenario, or of the model if the scenario lacks such a setting."""
 
     title: str
     set: Mapping[str, object] = field(default_factory=dict)
@@ -34,16 +34,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class Space:
-    """Choices of a link by dimension. The first of each is the default of the standard."""
+    """Choices of a link by dimension.
+
+    The first choice of each dimension is the default of the standard.
+    """
 
     link: str
     """Name in links.toml."""
     claim: str
-    """Id of the claim on its goodput."""
+    """Id of the claim on the link's goodput."""
     dimensions: Mapping[str, Sequence[Choice]]
 
     def candidates(self) -> Iterator[Choice]:
-        """Yields the default, then every choice that differs from it by itself."""
+        """Yields the default, then every single deviation from the default."""
         yield Choice("the standard's defaults")
         for choices in self.dimensions.values():
             yield from choices[1:]

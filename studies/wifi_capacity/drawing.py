@@ -54,9 +54,9 @@ def marks(findings: Sequence[Finding]) -> list[Mark]:
 
 
 def capacity(drawn: Curves, published: Sequence[Mark], *, efficiency: bool = False) -> go.Figure:
-    """Draws goodput, or its share of the rate, against the rate of the PHY.
+    """Draws goodput, or its share of the rate, over the rate of the PHY.
 
-    Has model, simulation and published numbers.
+    Shows model, simulation and published numbers.
     """
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.03, subplot_titles=_PANELS)
     named: set[str] = set()
@@ -156,7 +156,7 @@ def spaces(
     tried: Sequence[Candidates],
     published: Mapping[str, float],
 ) -> go.Figure:
-    """Draws the goodput of each choice of the standard ÷ the published goodput, by link."""
+    """Draws the goodput of each choice relative to the published goodput, by link."""
     figure = go.Figure()
     links, titles = [*combined][::-1], {one.space.link: one.title for one in tried}
     figure.add_vrect(x0=1, x1=1.024, fillcolor=MUTED, opacity=0.35, line_width=0)
@@ -191,7 +191,7 @@ def spaces(
 
 
 def agreement(held: Sequence[Held]) -> go.Figure:
-    """Draws simulation ÷ model, by rate of the PHY."""
+    """Draws simulation relative to model, by rate of the PHY."""
     figure = go.Figure()
     for title, is_single, ink in ((SINGLE, True, COLOURS[0]), ("aggregates", False, COLOURS[1])):
         own = [(one, one.simulated) for one in held if (one.cycle.frames == 1) == is_single and one.simulated is not None]

@@ -56,7 +56,7 @@ class Curves:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Choices of a link, each by itself, and the command that repeats them."""
+    """Single deviations from the default of a link, and the command that repeats their runs."""
 
     space: Space
     title: str

@@ -54,7 +54,8 @@ def _access_point(bench: Bench, point: Point, column: str) -> float:
 def _idle(bench: Bench, point: Point) -> float:
     """Returns AIFS and backoff of one exchange [µs].
 
-    It has all interframe spaces and backoffs of a run, except the SIFS before each response frame.
+    The result is the mean over a run. It includes all interframe spaces and backoffs, except the
+    SIFS before each response frame.
     """
     result = bench.results([point])[0]
     waits = result.table("airtime").filter(pl.col("use").is_in(["interframe_space", "backoff"]))
@@ -161,7 +162,7 @@ def _plainest(combined: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
-    """Returns Block ACK agreements for up to 64 frames that are near the published values.
+    """Returns lengths of Block ACK agreements, up to 64 frames, that give nearly published values.
 
     Source: Buffer Size, 9.4.1.13.
     """
@@ -185,7 +186,7 @@ def _of_any_length(bench: Bench, spaces: Sequence[Candidates]) -> Table:
 def _nearest(combined: Sequence[tuple[str, float]], published: float, title: str) -> Table:
     """Returns the combinations nearest to the published number.
 
-    Of equal results, it has the one with the fewest choices.
+    Among equal results, returns the combination with the fewest choices.
     """
     ranked = sorted(_plainest(combined), key=lambda one: abs(one[1] / published - 1))
     within = sum(abs(goodput / published - 1) <= 0.01 for _, goodput in combined)

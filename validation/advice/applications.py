@@ -1,6 +1,6 @@
-"""Draws transfers that their application limits: pages, keystrokes, streams, films and calls.
+"""Draws transfers that their application limits: pages, keystrokes, streams, films, calls.
 
-Such a transfer shows little of the path, so that there is nothing to recommend.
+Such a transfer shows little of the path, so advice must recommend nothing.
 """
 
 import random
@@ -10,35 +10,35 @@ from typing import Any
 from validation.inspection.paths import log_uniform
 
 _LONGEST = 40.0
-"""Seconds of a capture."""
+"""Maximum duration of a capture in seconds."""
 
 
 def _page(chance: random.Random, rate: float) -> dict[str, Any]:
-    """A web page: objects in parallel connections after a document."""
+    """Returns a web page: a document, then objects in parallel connections."""
     sizes = [f"{round(log_uniform(chance, 2, 200))}kB" for _ in range(chance.randrange(8, 40))]
     return {"page": {"document": "40kB", "objects": sizes, "think": "30ms", "requests": "parallel"}}
 
 
 def _session(chance: random.Random, rate: float) -> dict[str, Any]:
-    """A web session: one object after another, with reading times between them."""
+    """Returns a web session: sequential objects with reading times between them."""
     sizes = [f"{round(log_uniform(chance, 5, 400))}kB" for _ in range(chance.randrange(6, 15))]
     return {"page": {"document": "40kB", "objects": sizes, "think": f"{chance.uniform(0.6, 3):.2f}s", "requests": "serial"}}
 
 
 def _keystrokes(chance: random.Random, rate: float) -> dict[str, Any]:
-    """Keystrokes in a terminal: three to eight a second, of 36 to 100 bytes each."""
+    """Returns keystrokes in a terminal: three to eight per second, with 36 to 100 bytes each."""
     write, often = chance.randrange(36, 101), chance.uniform(3, 8)
     return {"traffic": {"model": "poisson", "rate": f"{round(8 * write * often)}bps", "write": f"{write}B"}}
 
 
 def _radio(chance: random.Random, rate: float) -> dict[str, Any]:
-    """A radio stream of 64 to 320 kbps, in writes of 1 to 16 kB."""
+    """Returns a radio stream of 64 to 320 kbps, in writes of 1 to 16 kB."""
     bits = chance.choice([64, 96, 128, 192, 256, 320])
     return {"traffic": {"model": "constant", "rate": f"{bits}kbps", "write": f"{chance.choice([1, 2, 4, 8, 16])}kB"}}
 
 
 def _film(chance: random.Random, rate: float) -> dict[str, Any]:
-    """A film of a tenth to a half of the path's rate, sent frame by frame."""
+    """Returns a film with a tenth to a half of the path's rate, sent frame by frame."""
     bits = rate * 1e6 * chance.uniform(0.1, 0.5)
     return {"traffic": {"model": "video", "rate": f"{round(bits)}bps", "frame_rate": 25, "group": 50}}
 

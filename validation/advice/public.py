@@ -2,12 +2,12 @@
 
 Usage: `python validation/advice/public.py FOLDER [--sample N] [--out FOLDER] [--keep]`.
 
-A capture is suitable if its largest transfer has 20 segments. Of each, the fit reports what limited
-the transfer and what is not known. If an ensemble repeats the capture, `advise` judges a download,
-an upload, latency and a page. There is no truth to compare them with, but there must be no
-recommendation for a transfer that its application limited. Prints the counts by reason, and a line
-for each recommendation. `--keep` writes the list of suitable captures with the reason of each to
-`public.tsv`, and the counts to `measured.json`.
+A capture is suitable if its largest transfer has at least 20 segments. For each capture, the fit
+reports the limit of the transfer and the unknown quantities. If an ensemble repeats the capture,
+`advise` judges a download, an upload, latency and a page. The true gains are not known. But if the
+application limited the transfer, there must be no recommendation. Prints the counts by reason, and
+a line for each recommendation. `--keep` writes the list of suitable captures with the reason of
+each to `public.tsv`, and the counts to `measured.json`.
 """
 
 import argparse
@@ -32,9 +32,9 @@ from validation.inspection.corpus import digest, files_of
 LIST = Path(__file__).with_name("public.tsv")
 USED = ("download", "upload", "latency", "page")
 _LEAST = 20
-"""Minimum segments of a transfer that is judged."""
+"""Minimum segments of a judged transfer."""
 _EFFORT = 20.0
-"""Seconds of effort of an answer."""
+"""Effort of an answer in seconds."""
 _LIMITS = Limits(seconds=300.0)
 UNSUITABLE = "no transfer of 20 segments"
 
@@ -71,7 +71,7 @@ def judge(name: str) -> dict[str, Any]:
 
 
 def counts_of(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts the records of captures."""
+    """Returns the numbers of records of captures by outcome."""
     suitable = [record for record in found if record.get("reason", UNSUITABLE) != UNSUITABLE]
     return {
         "files": len(found),

@@ -26,7 +26,7 @@ def records(
 ) -> Iterator[Record]:
     """Yields the record of each number, in the order of the numbers.
 
-    Records in the folder `out` are those of this core and of these sources.
+    Uses records in the folder `out` only if they are from the same core and the same sources.
     """
     yield from records_of_items(out, name, lambda item: judge(int(item)), [str(number) for number in numbers], limits)
 
@@ -53,7 +53,7 @@ def _stamp() -> str:
 
 
 def counts_of(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Counts the records of paths."""
+    """Returns the numbers of records of paths by outcome."""
     judged = [one for record in found for one in record.get("parameters", [])]
     recommended = [one for record in found for one in record.get("recommended", [])]
     done = [one for one in recommended if "gains" in one]

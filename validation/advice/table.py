@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "validation" / "advice.md"
 PATHS = ("simulated", "kernel")
 _MEASURED, _SPANNED = 0.95, 19 / 21
-"""Levels: of the intervals of an inspection, and of the span of 20 members and the next one (Wilks,
+"""Expected coverage of the intervals of an inspection, and of the range of 20 members (Wilks,
 Annals of Mathematical Statistics 12, 1941).
 """
 _NAMES = {
@@ -30,7 +30,9 @@ _NAMES = {
     "link.path.forward.loss.probability": ("random loss", _SPANNED),
 }
 _CHANCE = 0.05
-"""A coverage is below its level if so few intervals hold with at most this probability."""
+"""A coverage is significantly below its level if so few intervals would contain the truth with at
+most this probability.
+"""
 
 
 def holds(covered: int, judged: int, level: float) -> bool:

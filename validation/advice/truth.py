@@ -3,19 +3,20 @@
 Usage: `python validation/advice/truth.py [simulated|kernel|applications] [FIRST [COUNT]]
 [--sample N] [--out FOLDER] [--keep]`.
 
-`simulated` captures a download over the paths of the validation of inspection (`paths.py`), and on
-even numbers an upload after it. `kernel` runs the same paths with Linux's own TCP in an emulation
-with a virtual clock (`acklab kernel build`, at most 50 Mbps). `applications` captures transfers
-that their application limits (`applications.py`). Of each capture
+`simulated` captures a download over the paths of the validation of inspection (`paths.py`), and for
+even numbers also an upload after the download. `kernel` runs the same paths with Linux's TCP in an
+emulation with a virtual clock (`acklab kernel build`, at most 50 Mbps). `applications` captures
+transfers with an application as the limit (`applications.py`). Two properties of each capture are
+measured:
 
-* coverage: the truth of each parameter that the fit calls measured or spans with its ensemble lies
-  within its interval, or not;
-* doing: each change that `advise` recommends is done on the true path, over eight seeds. It must
-  gain at least the lower end of its interval, and make nothing worse that it did not name.
+* coverage: whether the interval of each measured parameter, or of each parameter that the ensemble
+  varies, contains the true value;
+* effect: each recommended change is applied to the true path, over eight seeds. The gain must be at
+  least the lower end of the predicted interval. Only quantities that `advise` named may get worse.
 
-Numbers below 1000 are for building; those of `KEPT` are kept aside. Each path is judged in a
-process of its own. With `--out` its record is kept, and a run that was stopped goes on from there;
-records of another core or other sources are made anew. `--keep` stores the counts in
+Numbers below 1000 are for development; the numbers of `KEPT` are a held-out test set. Each path is
+judged in a separate process. With `--out`, records are stored, and a stopped run resumes from them.
+Records of another core or other sources are computed again. `--keep` stores the counts in
 `measured.json`, from which `table.py` fills the page.
 """
 
@@ -53,12 +54,13 @@ KEPT = {"simulated": (60_000, 200), "kernel": (61_000, 30), "applications": (62_
 MAX_RATE = {"simulated": 200.0, "kernel": 50.0, "applications": 200.0}
 USED = ("download", "upload", "latency", "page", "call")
 EFFORT = 30.0
-"""Seconds of effort of an answer: half of the default, because there are hundreds."""
+"""Effort of an answer in seconds: half of the default, because there are hundreds of answers."""
 SEEDS = range(101, 109)
 """Seeds of the runs on the true path, which no fit uses."""
 _HARM = 0.10
-"""A quantity that gets worse by more than this without being named is harm: twice what `advise`
-names, because eight seeds vary.
+"""A quantity that `advise` did not name must not get worse by more than this share.
+
+It is twice the minimum harm that `advise` names, because results over eight seeds vary.
 """
 _LIMITS = Limits(seconds=900.0)
 
@@ -103,7 +105,8 @@ def truths(path: paths.Path, upload: bool) -> dict[str, float]:
     if "limit" in (forward.get("queue") or {}):
         found["link.path.forward.queue.limit"] = float(forward["queue"]["limit"].removesuffix("packets"))
     if path.period is None:
-        # Behind a gate no sample is that of the path alone, and the rate is that of the gate.
+        # Behind a gate, which releases packets in bursts, no RTT sample is of the path alone, and
+        # the rate is that of the gate.
         found["link.path.forward.delay"] = path.propagation / 2
         found["link.path.reverse.rate"] = rates[1]
     return found
@@ -117,7 +120,7 @@ def coverage(fitted: Fit, path: paths.Path) -> list[Record]:
         is_judged = quantity.status == MEASURED or "ensemble" in quantity.source
         if truth is None or not is_judged or quantity.low is None:
             continue
-        # Values of a scenario have six digits.
+        # Values in a scenario are rounded to six digits.
         high = None if quantity.high is None else quantity.high * (1 + 1e-5)
         is_covered = quantity.low * (1 - 1e-5) <= truth and (high is None or truth <= high)
         found.append({"key": quantity.key, "truth": truth, "low": quantity.low, "high": quantity.high, "is_covered": is_covered})
@@ -127,7 +130,7 @@ def coverage(fitted: Fit, path: paths.Path) -> list[Record]:
 def done(found: Verdict, path: paths.Path, upload: bool, seconds: float) -> tuple[float, list[str]]:
     """Returns the median gain of a recommended change on the true path.
 
-    Also returns what the change makes worse without having named it.
+    Also returns the quantities that get worse although `advise` did not name them.
     """
     assert found.winner is not None, "a recommendation has a winner"
     source = Source.of({key: value for key, value in path.scenario.items() if key != "capture"})
@@ -224,7 +227,7 @@ def _emulated(path: paths.Path, scenario: Mapping[str, Any], folder: str) -> Fil
         congestion = {"algorithm": flow["transport"]["congestion"]["algorithm"]}
         flows.append({**flow, "stack": "kernel", "transport": {"protocol": "tcp", "preset": "linux", "congestion": congestion}})
     emulated = {**scenario, "flow": flows, "capture": [{"point": "dst", "file": "dst.pcapng"}]}
-    # The virtual clock delivers on time beside any load.
+    # With the virtual clock, packets are on time under any load.
     acklab.emulate(emulated, captures=folder, clock="virtual")
     return File(folder) / "dst.pcapng"
 
@@ -241,7 +244,7 @@ def numbers_of(population: str, first: int, count: int) -> list[int]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Prints what each path shows and the counts; returns 1 if one of the goals is missed."""
+    """Prints the result of each path and the counts; returns 1 if a goal is missed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("population", choices=tuple(KEPT), nargs="?", default="simulated")
     parser.add_argument("first", type=int, nargs="?")
@@ -255,7 +258,7 @@ def main(words: Sequence[str]) -> int:
     first, count = KEPT[population]
     first, count = first if options.first is None else options.first, count if options.count is None else options.count
     drawn = numbers_of(population, first, count)
-    # A run takes them in this order, so that a run that was stopped is a sample of the whole.
+    # Paths are judged in this order, so that a stopped run is a random sample of all paths.
     numbers = sorted(sorted(drawn, key=lambda number: digest(str(number)))[: options.sample])
     found = list(records(options.out, population, partial(judge, population), numbers, replace(_LIMITS, at_once=options.at_once)))
     for record in found:

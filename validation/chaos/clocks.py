@@ -38,7 +38,7 @@ def jumps(row: Row, folder: Path, seconds: float) -> None:
         with standing(folder / ("sleeps" if sleeps else "calendar"), environment=environment) as proxy:
             offset, until = 0, time.monotonic() + seconds / 2
             while time.monotonic() < until:
-                # A host sleeps for seconds or for a night, and monotonic clocks never go back.
+                # A host sleeps for seconds or for a night. Monotonic clocks never jump back.
                 offset = (
                     offset + chance.choice([5, 60, 8 * 3600])
                     if sleeps

@@ -1,4 +1,4 @@
-"""Frames whose octets follow from their number.
+"""Frames whose octets are computed from their number.
 
 `frames.py send SECONDS | receive SECONDS`: the far end computes each frame and compares all octets.
 """
@@ -16,11 +16,13 @@ MARK = b"acklab-chaos"
 """Prefix of the number of a frame."""
 EAST_ADDRESS, WEST_ADDRESS = bytes.fromhex("020000000a01"), bytes.fromhex("020000000a02")
 _RATE = 4000
-"""Frames per second: a program in Python on a shared processor sends and compares as many."""
+"""Frames per second: the number that a Python program on a shared processor can send and
+compare.
+"""
 _FLOWS = 16
 _PACKET, _AUXDATA, _VLAN_VALID, _BUFFER = 263, 8, 1 << 4, 33
 """SOL_PACKET, PACKET_AUXDATA and TP_STATUS_VLAN_VALID of linux/if_packet.h, and SO_RCVBUFFORCE of
-asm-generic/socket.h. The kernel takes the tag of a VLAN out of a frame."""
+asm-generic/socket.h. The kernel removes the VLAN tag from a frame and reports it separately."""
 
 KINDS = ("udp4", "tcp4", "udp6", "icmp", "vlan", "fragment", "malformed", "arp", "lldp", "unknown")
 
@@ -90,7 +92,7 @@ def send(seconds: float) -> None:
 
 
 def receive(seconds: float) -> None:
-    """Compares the frames that arrive with those that were sent, and prints the counts."""
+    """Compares received frames with the sent frames, and prints the counts."""
     found: dict[str, int] = dict.fromkeys(("right", "wrong", "twice", "overtaken", "missed"), 0)
     seen: set[int] = set()
     last: dict[tuple[str, int], int] = {}
@@ -128,7 +130,8 @@ def receive(seconds: float) -> None:
                 flow = kind, number // len(KINDS) % _FLOWS
                 found["overtaken"] += number < last.get(flow, -1)
                 last[flow] = max(number, last.get(flow, -1))
-        # PACKET_STATISTICS of linux/if_packet.h: the frames that this program was too slow to read.
+        # PACKET_STATISTICS of linux/if_packet.h: the number of frames that this program was too
+        # slow to read.
         found["missed"] = struct.unpack("II", receiver.getsockopt(_PACKET, 6, 8))[1]
     print(json.dumps(found | {"octets": sum(len(frame(number)[1]) for number in seen)}))
 

@@ -73,7 +73,7 @@ class Running:
             os.killpg(self.process.pid, number)
 
     def line(self) -> str:
-        """Returns the next line of its output."""
+        """Returns the next line of the process's output."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, "the process has ended"
@@ -97,7 +97,7 @@ def running(
 ) -> Iterator[Running]:
     """Runs a command on a host until the end of the block."""
     process = subprocess.Popen(
-        # Within the namespace, there is another /sys, without control groups.
+        # The namespace has another /sys, without control groups.
         [*prefix, *within(host, *words)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""Frames that pass `acklab inline`, each compared at the far end with what was sent."""
+"""Frames through `acklab inline`. Each received frame is compared with the sent frame."""
 
 import contextlib
 import json
@@ -20,9 +20,9 @@ def passing(seconds: float) -> Iterator[dict[str, Any]]:
     """Sends frames from the east to the west. Yields a dict that has the counts afterwards."""
     for host, address in ((EAST, EAST_ADDRESS), (WEST, WEST_ADDRESS)):
         ip("-n", host, "link", "set", "lan", "address", ":".join(f"{octet:02x}" for octet in address))
-        # The kernel would insert checksums later, and several frames into one.
+        # Otherwise, the kernel would compute checksums later, and merge several frames into one.
         subprocess.run(within(host, "ethtool", "-K", "lan", "tx", "off", "gro", "off"), capture_output=True, check=False)
-    # Where this is 1, the bridge of the kernel drops malformed IPv4, with or without acklab.
+    # If this setting is 1, the kernel's bridge drops malformed IPv4 packets even without acklab.
     subprocess.run(within(MIDDLE, "sysctl", "-qw", "net.bridge.bridge-nf-call-iptables=0"), capture_output=True, check=False)
     here, found = Path(__file__).with_name("frames.py"), dict[str, Any]()
     receiver = subprocess.Popen(within(WEST, sys.executable, here, "receive", seconds + 3), stdout=subprocess.PIPE, text=True)
@@ -38,7 +38,7 @@ def passing(seconds: float) -> Iterator[dict[str, Any]]:
 
 
 def compared(row: Row, seconds: float) -> None:
-    """Compares all frames that arrive. Inline has to count the others as dropped."""
+    """Compares all received frames. Inline must report the other frames as dropped."""
     with hosts(), standing("east", "west", "--delay", "5ms", may_stall=True) as path, passing(seconds) as found:
         pass
     told = path.result["interfaces"]
@@ -54,7 +54,10 @@ def compared(row: Row, seconds: float) -> None:
 
 
 def interrupted(row: Row, seconds: float) -> None:
-    """Stops, kills and restarts inline. Frames may be lost, none changed, doubled or overtaken."""
+    """Stops, kills and restarts inline.
+
+    Frames may be lost, but not changed, duplicated or reordered.
+    """
     with hosts():
         bridge()
         with passing(seconds) as found:

@@ -18,7 +18,10 @@ from validation.chaos.store import SCENARIO, contents
 _ROOT = Path("/sys/fs/cgroup")
 MIB = 1 << 20
 LIMITS = (200, 100, 60, 54, 50, 46, 42)
-"""Mebibytes of a far side. Chosen: it takes some 50 under this load, most of them for Python."""
+"""Memory limits of a far side in MiB.
+
+Chosen: a far side takes about 50 MiB under this load, mostly for Python.
+"""
 
 
 @contextlib.contextmanager
@@ -47,7 +50,7 @@ def proxy_limits(row: Row, folder: Path, seconds: float) -> None:
         for mebibytes in LIMITS:
             with limited(mebibytes) as prefix:
                 proxy.sides[FAR].end()
-                # One that is killed before it is ready prints no line.
+                # A far side that is killed before it is ready prints no line.
                 with contextlib.suppress(AssertionError):
                     proxy.far(prefix=prefix)
                 far, until = proxy.sides[FAR].process, time.monotonic() + seconds / len(LIMITS)
@@ -62,7 +65,10 @@ def proxy_limits(row: Row, folder: Path, seconds: float) -> None:
 
 
 def sweep_limits(row: Row, folder: Path, seeds: int) -> None:
-    """Lets the kernel kill a sweep several times, and compares the results with an unkilled one."""
+    """Limits memory so that the kernel kills a sweep several times.
+
+    Compares the results with an undisturbed sweep.
+    """
     folder.mkdir(exist_ok=True)
     (folder / "path.toml").write_text(SCENARIO, encoding="utf-8")
     command = [sys.executable, "-m", "acklab", "sweep", "path.toml", "--seeds", str(seeds), "--out"]

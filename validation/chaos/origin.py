@@ -1,7 +1,7 @@
 """A server and a client: `python origin.py serve PORT LOG | load PORT WORKERS OCTETS LOG`.
 
-Both write a line of JSON for each transfer that ends: what arrived, and whether it ended with an
-error. The octets of a transfer follow from its number, so that what arrives can be compared.
+Both write a line of JSON for each finished transfer: the received data, and the error if there was
+one. The octets of a transfer are computed from its number, so that received data can be compared.
 """
 
 import contextlib
@@ -17,9 +17,12 @@ from typing import Any
 
 _PART = 1 << 16
 _PAUSE = 0.002
-"""Seconds between two reads of a client: some 30 MB/s, so that faults hit transfers midway."""
+"""Seconds between two reads of a client.
+
+It limits the rate to about 30 MB/s, so that faults occur during transfers.
+"""
 _SILENCE = 60.0
-"""Seconds without an octet after which a transfer counts as broken."""
+"""Seconds without an octet after which a transfer is regarded as broken."""
 
 
 def content(number: int, octets: int) -> bytes:
@@ -54,13 +57,16 @@ def received(connection: socket.socket, pause: float) -> tuple[bytes, str]:
 
 
 def verdict(number: int, expected: int, octets: bytes, error: str) -> dict[str, Any]:
-    """Returns the record of a transfer: whole, broken with an error, or wrong without one."""
+    """Returns the record of a transfer.
+
+    The transfer is complete, broken with an error, or wrong without an error.
+    """
     whole = content(number, expected)
     return {
         "number": number,
         "octets": len(octets),
         "error": error,
-        # Octets that are wrong or missing though the transfer ended without an error.
+        # Number of octets that are wrong or missing although the transfer ended without an error.
         "lost": (expected - len(octets) if not error else 0) if whole.startswith(octets) else expected,
     }
 
@@ -100,7 +106,7 @@ def serve(port: int, path: str) -> None:
 
 
 def transfer(port: int, way: str, number: int, octets: int, log: Log) -> None:
-    """Makes one transfer, up or down."""
+    """Performs one transfer, up or down."""
     try:
         connection = socket.create_connection(("127.0.0.1", port), timeout=_SILENCE)
     except OSError as error:
@@ -130,7 +136,7 @@ def transfer(port: int, way: str, number: int, octets: int, log: Log) -> None:
 
 
 def load(port: int, workers: int, octets: int, path: str) -> None:
-    """Makes one transfer after another in each of `workers` threads."""
+    """Performs sequential transfers in each of `workers` threads."""
     log = Log(path)
 
     def work(worker: int) -> None:

@@ -13,11 +13,11 @@ from validation.chaos.rows import Row
 from validation.chaos.store import SCENARIO
 
 _PROMISED = 2.0
-"""Seconds in which a command ends."""
+"""Maximum seconds until a command ends after a signal."""
 
 
 def hostile(row: Row, folder: Path, connections: int) -> None:
-    """Opens idle and hostile connections, then signals: the run ends in time."""
+    """Opens idle and hostile connections, then sends a signal. Checks that the run ends in time."""
     folder.mkdir(exist_ok=True)
     (folder / "path.toml").write_text(SCENARIO.replace("30ms", "600s"), encoding="utf-8")
     chance = random.Random(7)

@@ -19,19 +19,21 @@ from validation.chaos.rows import Row
 HERE = Path(__file__).parent
 PORT, FORWARD, ORIGIN, SOCKS = 8225, 9001, 9000, 1080
 WORKERS = 8
-"""Transfers at a time, half of them uploads."""
+"""Number of concurrent transfers, half of them uploads."""
 OCTETS = 8 << 20
 """Octets of a transfer."""
 GROWTH = 200e6
-"""Bytes of memory that the far side may take beyond what it had. Chosen: its 8 transfers may buffer
-16 MB each, in the window of a stream."""
+"""Maximum growth of the far side's memory in bytes.
+
+Chosen: each of its 8 transfers may buffer 16 MB, the window of a stream.
+"""
 _READY = 20.0
-"""Seconds in which transfers succeed again after a fault."""
+"""Maximum seconds until transfers succeed again after a fault."""
 
 
 @dataclass
 class Proxy:
-    """Both sides of a proxy, with a server behind the far one and programs at the near one."""
+    """Both sides of a proxy, with a server behind the far side and programs at the near side."""
 
     folder: Path
     sides: dict[str, Running]
@@ -40,7 +42,7 @@ class Proxy:
     token: str = ""
 
     def far(self, prefix: tuple[str, ...] = (), environment: dict[str, str] | None = None) -> None:
-        """Starts the far side, with the state of an earlier one."""
+        """Starts the far side, with the state of an earlier far side."""
         words = ["proxy", "listen", "--json", "--port", PORT, "--to", f"127.0.0.1:{ORIGIN}", "--state", self.folder / "state"]
         self.sides[FAR] = self._started(FAR, words, prefix, environment)
         told = json.loads(self.sides[FAR].line())
@@ -62,7 +64,7 @@ class Proxy:
         """Returns the records of all transfers that ended at one of the two ends."""
         lines = []
         for path in self.folder.glob("*.log"):
-            # The last line may be half written.
+            # The last line may be incomplete.
             lines += [
                 json.loads(line) for line in path.read_text(encoding="ascii").splitlines(keepends=True) if line.endswith("\n")
             ]
@@ -195,7 +197,10 @@ print(json.dumps([sent, 0]))
 
 
 def strangers(row: Row, folder: Path, seconds: float) -> None:
-    """Sends datagrams of no connection, wrong tokens and malformed requests, beside transfers."""
+    """Sends datagrams without a connection, wrong tokens and malformed requests.
+
+    Transfers run meanwhile.
+    """
     with standing(folder) as proxy:
         via = [ADDRESSES[FAR], PORT, proxy.fingerprint]
         words = ["proxy", "connect", "--json", "--via", f"{ADDRESSES[FAR]}:{PORT}", "--fingerprint", proxy.fingerprint]
@@ -258,7 +263,7 @@ print(json.dumps([tried, 0]))
 
 
 def full_disk(row: Row, folder: Path, seconds: float) -> None:
-    """Runs programs that store a download on a disk that fills, beside transfers."""
+    """During transfers, runs programs that store a download on a disk until it is full."""
     with standing(folder) as proxy:
         before = proxy.sides[FAR].memory()
         until = time.monotonic() + seconds

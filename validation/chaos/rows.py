@@ -1,4 +1,4 @@
-"""A row of the table: what was done to a part of acklab, and what was lost."""
+"""A row of the table: the faults of a part of acklab, and the lost data."""
 
 import time
 from collections.abc import Iterator
@@ -14,22 +14,22 @@ class Row:
     load: str = ""
     """Delivered or stored data."""
     faults: int = 0
-    """Faults that were survived."""
+    """Number of survived faults."""
     inputs: int = 0
-    """Hostile or damaged inputs that were tried."""
+    """Number of tested hostile or damaged inputs."""
     lost: int = 0
-    """Octets that a program or a reader took for right and whole, and that were neither."""
+    """Number of wrong or missing octets that no program or reader detected."""
     broken: list[str] = field(default_factory=list)
     """Unexpected results."""
     seconds: float = 0.0
 
     @property
     def is_good(self) -> bool:
-        """Returns `True` if nothing was lost and all expectations held."""
+        """Returns `True` if nothing was lost and all expectations were met."""
         return self.lost == 0 and not self.broken
 
     def expect(self, holds: bool, otherwise: str) -> None:
-        """Records an expectation that does not hold."""
+        """Records the text `otherwise` if an expectation is not met."""
         if not holds and otherwise not in self.broken:
             self.broken.append(otherwise)
 

@@ -1,4 +1,4 @@
-"""Stores that are damaged at random, and sweeps that are killed at their steps."""
+"""Randomly damaged stores, and sweeps that are killed at each of their steps."""
 
 import hashlib
 import random
@@ -81,7 +81,10 @@ def _damage(path: Path, chance: random.Random) -> None:
 
 
 def damaged(row: Row, folder: Path, seconds: float, points: int) -> None:
-    """Damages one file at a time and compares all answers. Then the sweep repairs several."""
+    """Damages one file at a time and compares all answers.
+
+    Then repeats the sweep, which repairs several damaged files.
+    """
     folder.mkdir(exist_ok=True)
     (folder / "path.toml").write_text(SCENARIO, encoding="utf-8")
     command = [sys.executable, "-m", "acklab", "sweep", "path.toml", "--seeds", str(points), "--out", "swept"]
@@ -122,7 +125,7 @@ def damaged(row: Row, folder: Path, seconds: float, points: int) -> None:
 
 
 def killed(row: Row, folder: Path, stride: int) -> None:
-    """Kills runs and sweeps at more of their steps than `tests/test_kills.py`."""
+    """Kills runs and sweeps at more steps than `tests/test_kills.py` does."""
     folder.mkdir(exist_ok=True)
     for what, every in (("file", 1), ("run", 2), ("sweep", stride), ("extended", stride)):
         base = folder / what

@@ -2,8 +2,9 @@
 
 `sudo .venv/bin/python validation/chaos/table.py [--minutes N] [--only PART] [--points N]` puts
 transfers through `acklab proxy`, frames through `acklab inline`, sweeps with their stores, and the
-page of an emulation under faults. Octets are lost if a program or a reader of results takes for
-right and whole what is neither. Exit status 1: something was lost, or broke a promise.
+page of an emulation under faults. Octets are lost if a program or a reader of results does not
+detect that they are wrong or missing. Exit status 1: octets were lost, or an expectation was not
+met.
 """
 
 import argparse

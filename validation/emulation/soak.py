@@ -2,9 +2,9 @@
 
 `sudo .venv/bin/python validation/emulation/soak.py [--minutes 10]`.
 
-One half of the time is one run, the other half runs of ten seconds one after another in the same
-process, and one that is killed with SIGKILL in the middle. Memory, descriptors, network namespaces,
-devices and processes are counted before and after each. Exit status 1 if any of them grows.
+Half of the time is one long run. In the other half, runs of ten seconds follow each other in the
+same process, and one more run is killed with SIGKILL. Memory, descriptors, network namespaces,
+devices and processes are measured before and after each run. Exit status 1 if any of them grows.
 """
 
 import argparse
@@ -85,8 +85,9 @@ command = "exec ping -q -i 0.2 {{server}}"
 
 RUN = 10.0
 GROWTH_OF_MEMORY = 16 << 20
-"""Bytes that the memory of the process may grow by after the first run, in which Python and the
-allocator take what they keep.
+"""Maximum growth of the process's memory in bytes after the first run.
+
+In the first run, Python and the allocator acquire memory that they keep.
 """
 
 
@@ -162,13 +163,17 @@ def said(what: str, result: acklab.Emulated, state: State) -> None:
 
 
 def main() -> int:
-    """Runs for the requested time. Exit status 1 if something leaks or carries nothing."""
+    """Runs for the requested time.
+
+    Exit status 1 if a resource leaks, or if a run carries no data.
+    """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10)
     seconds = parser.parse_args().minutes * 60
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        # Twice, so that all modules are loaded and the allocator has what it keeps.
+        # Runs twice, so that all modules are loaded and the allocator has acquired the memory that
+        # it keeps.
         for _ in range(2):
             said("warm-up", emulate(folder, RUN, 0), before := State.now())
         killed(folder)

@@ -2,9 +2,9 @@
 
 `sudo .venv/bin/python validation/emulation/table.py [--quick] [--json]`.
 
-Takes four minutes on a quiet machine (with --quick one): the kernel's TCP against the same runs in
-simulation, the delay that ping sees, what one link carries, iperf3 through a cell, and beside it
-what the kernel's own `tbf` between two namespaces does.
+Takes four minutes on an idle machine (one minute with --quick). Compares the kernel's TCP with
+simulations of the same runs. Measures the RTT of ping, the capacity of one link, and iperf3 through
+a cell. For comparison, measures the kernel's `tbf` between two namespaces.
 """
 
 import argparse
@@ -72,7 +72,7 @@ class Row:
     found: str
     wanted: str
     holds: bool | None
-    """None without an expectation, or for an unreliable run."""
+    """`True` if the expectation is met; None without an expectation, or for an unreliable run."""
 
 
 def both_ways(what: str, file: Path, sets: list[str], throughput: str, room: float, seconds: int) -> list[Row]:
@@ -95,7 +95,10 @@ def both_ways(what: str, file: Path, sets: list[str], throughput: str, room: flo
 
 
 def dumbbells(seconds: int) -> list[Row]:
-    """Measures the kernel's TCP over a dumbbell, plain and behind a gate."""
+    """Measures the kernel's TCP over a dumbbell, without and with a gate.
+
+    A gate releases packets in bursts.
+    """
     rows = []
     for path, name in (("", "plain"), ("gate5ms10_", "behind a gate")):
         for cca in CCAS:
@@ -121,13 +124,13 @@ def median_of_ping(output: str) -> float:
 
 
 def ping() -> list[Row]:
-    """Measures the RTT of pings over a path of 7.5 ms each way."""
+    """Measures the RTT of pings over a path of 7.5 ms in each direction."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "ping.toml"
         file.write_text(PING, encoding="utf-8")
         words = [sys.executable, "-c", ECHOES, "{server}"]
         found = float(run(sys.executable, "-m", "acklab", "emulate", str(file), "--at", "client", "--", *words))
-    # 84 bytes take 42 us at 16 Mbps, each way.
+    # 84 bytes take 42 us at 16 Mbps in each direction.
     exact = 15 + 2 * 84 * 8 / 16e3
     return [
         Row(
@@ -184,9 +187,9 @@ def iperf3_over_wifi(delay: str) -> list[Row]:
 
 
 def tbf() -> list[Row]:
-    """Two namespaces with a pair of virtual devices and the kernel's own token bucket.
+    """Measures the kernel's token bucket between two namespaces with a pair of virtual devices.
 
-    No delay, because this kernel may be without netem.
+    There is no delay, because the kernel may lack netem.
     """
     one, other = "acklab-tbf-1", "acklab-tbf-2"
     try:

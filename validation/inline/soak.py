@@ -2,10 +2,10 @@
 
 `sudo .venv/bin/python validation/inline/soak.py [--minutes 10]`.
 
-Three flows of CUBIC one way and one of BBR the other, over a line with loss and an ACK filter.
-Memory and descriptors of the process are counted each ten seconds after the first minute. Exit
-status 1 if memory grows by more than 10 %, descriptors grow, packets are lost in front of the path,
-or the process stalls.
+Three flows of CUBIC in one direction and one flow of BBR in the other, over a link with loss and an
+ACK filter. After the first minute, memory and descriptors of the process are measured every ten
+seconds. Exit status 1 if memory grows by more than 10 %, descriptors grow, packets are lost before
+they enter the path, or the process stalls.
 """
 
 import argparse

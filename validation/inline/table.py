@@ -2,10 +2,10 @@
 
 `sudo .venv/bin/python validation/inline/table.py [--quick]`.
 
-Takes six minutes on a quiet machine (with --quick two): the packets per second that it carries and
-the delay that it adds, on veth between three network namespaces; and the kernel's CUBIC and BBR
-over asymmetric lines and a cell of 802.11n, beside simulations of the same paths and, where there
-is one, a number that is published.
+Takes six minutes on an idle machine (two minutes with --quick). Measures the capacity in packets
+per second and the added delay, on veth between three network namespaces. Measures the kernel's
+CUBIC and BBR over asymmetric links and a cell of 802.11n. Compares the results with simulations of
+the same paths, and with a published number if there is one.
 """
 
 import argparse
@@ -42,7 +42,7 @@ while (now := time.monotonic() - start) < seconds:
         sent += 40
 print(sent / now)
 """
-"""Datagrams of UDP at a rate, forty at a call, from the first processor."""
+"""Program that sends UDP datagrams at a rate, forty per system call, on the first processor."""
 
 
 NOBODY = "10.9.0.9"
@@ -56,11 +56,11 @@ class Carried:
     offered: float
     """Packets per second."""
     passed: float
-    """Packets per second that took the path and arrived."""
+    """Packets per second that arrived over the path."""
     cpu: float
-    """Processor time of the process for each, in microseconds."""
+    """Processor time of the process per packet, in microseconds."""
     lost: float
-    """The share that was lost in front of the path."""
+    """Share of the packets that were lost before they entered the path."""
 
     @property
     def is_whole(self) -> bool:
@@ -70,7 +70,7 @@ class Carried:
 
 @contextlib.contextmanager
 def between() -> Iterator[Standing]:
-    """Yields a path without effect in a bridge between two hosts."""
+    """Yields a path without delay, loss or rate limit, in a bridge between two hosts."""
     with hosts():
         bridge()
         with standing("east", "west", may_stall=True) as path:
@@ -95,7 +95,7 @@ def carried(payload: int, rate: int, seconds: int) -> Carried:
 
 
 def capacity(payload: int, seconds: int) -> Carried:
-    """Returns the largest load of which at least 99.9 % of the packets pass."""
+    """Returns the maximum load at which at least 99.9 % of the packets pass."""
     best = Carried(0, 0, 0, 1)
     for rate in (100_000, 200_000, 300_000, 350_000, 400_000, 450_000, 500_000, 600_000, 700_000):
         found = carried(payload, rate, seconds)
@@ -131,7 +131,7 @@ def quantile(values: list[float], share: float) -> float:
 
 @dataclass(frozen=True)
 class Case:
-    """A path, and the published goodput if there is one."""
+    """A path, and the published goodput; None if there is none."""
 
     name: str
     scenario: dict[str, Any]
@@ -145,7 +145,8 @@ def cases() -> list[Case]:
     def asymmetric(**settings: Any) -> dict[str, Any]:
         return line(("east", "west"), **settings)
 
-    # RFC 3449, §2: the return link carries so many ACKs of 52 bytes, each of two segments.
+    # RFC 3449, §2: the goodput at which the return link is full of ACKs of 52 bytes, one per two
+    # segments.
     slow = 64_000 / (52 * 8) * 2 * 1448 * 8 / 1e6
     cell = {
         "seed": 1,
@@ -189,18 +190,21 @@ def cases() -> list[Case]:
 
 
 SETTLED = 12
-"""Seconds from which goodput counts: BBR's first ProbeRTT, after ten, ends what Startup has left of
-a window.
+"""Time in seconds from which goodput is measured.
+
+BBR's first ProbeRTT, after ten seconds, removes the excess window of Startup.
 """
 STARTS = range(0, 20, 4)
-"""Milliseconds at which the simulated flow starts: a host does not choose at which phase of the
-path it does.
+"""Start times of the simulated flow in milliseconds.
+
+In the measurement, the phase of the path at the start is random.
 """
 TOLERANCE = 0.05
-"""Permitted distance of a goodput from the range of the simulations."""
+"""Maximum relative distance of a goodput from the range of the simulations."""
 MAX_RUNS = 3
-"""A goodput outside of it is measured so often, and its median counts: another process that
-interrupts a host for milliseconds is not the path's.
+"""A goodput outside of the range is measured this many times, and the median is used.
+
+So interruptions of a host by other processes do not affect the result.
 """
 
 
@@ -226,7 +230,7 @@ class Measured:
 
     goodputs: list[float]
     lateness: float
-    """The largest 99th percentile among these runs, in microseconds."""
+    """Maximum over the runs of the 99th percentile of the lateness, in microseconds."""
 
     @property
     def goodput(self) -> float:

@@ -1,4 +1,4 @@
-"""Sets what `acklab inspect` reports of a capture beside what tshark and tcptrace count in it."""
+"""Compares the report of `acklab inspect` on a capture with the counts of tshark and tcptrace."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,12 @@ from validation.inspection.dissection import end, pair
 TOLERANCE = 0.02
 QUANTITIES = ("data octets", "pure ACKs", "out of sequence", "below the highest octet", "least RTT")
 SLOW, FAST = 0.5, 1500.0
-"""Mbps beyond which a rate that is no lower bound is listed: hardly a path of the corpus has
-one.
+"""Range of plausible rates in Mbps.
+
+A measured rate outside of this range is listed, because few paths of the corpus have such a rate.
 """
 _CLOCK = 2e-6
-"""Seconds by which round trips may differ: captures have microseconds."""
+"""Permitted difference of round trips in seconds: captures have a resolution of microseconds."""
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,16 @@ class Pair:
 
 
 def normal(name: str) -> str:
-    """An end as `dissection.end` writes it: libraries differ in how they shorten an address."""
+    """Returns an end in the notation of `dissection.end`.
+
+    Libraries shorten addresses differently.
+    """
     address, _, port = name.rpartition(":")
     return end(address.strip("[]"), port)
 
 
 def rows(report: Mapping[str, Any], truth: Mapping[str, Any], tcptrace: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row for each TCP direction with data that either tool has.
+    """Returns a row for each TCP direction with data that either tool reports.
 
     Connections on the same ports are added up.
     """
@@ -62,7 +66,7 @@ def rows(report: Mapping[str, Any], truth: Mapping[str, Any], tcptrace: Mapping[
             for way in connection["ways"]:
                 found[normal(way["from"]), normal(way["to"])].append(way)
     expected = {(one["from"], one["to"]): one for one in truth["directions"]}
-    # Of a capture with more connections than that, acklab lists the largest.
+    # If a capture has more connections, acklab lists only the largest.
     is_whole = report["counts"]["connections"] <= len(report["connections"])
     ends = [*found, *(one for one in expected if one not in found and is_whole)]
     return [_row(one, found.get(one, []), expected.get(one), tcptrace.get(" > ".join(one))) for one in ends]
@@ -97,13 +101,13 @@ def _acks(ways: Sequence[Mapping[str, Any]]) -> int | None:
 
 
 def pairs(ways: Sequence[Mapping[str, Any]], truth: Mapping[str, Any]) -> dict[str, Pair]:
-    """Returns the quantities of a direction, beside those of tshark."""
+    """Returns pairs of quantities of a direction: acklab's and tshark's."""
     late = [way["losses"]["retransmitted"] + way["losses"]["reordered"] for way in ways if way["losses"]]
     times = [way["round_trip"]["ahead"] for way in ways if way["round_trip"]["ahead"] is not None]
     mss = max(way["mss"] for way in ways)
     found = sum(late) if late else None
     shortest = min(times, default=None)
-    # tshark does not print times of zero, as coarse clocks have them.
+    # tshark does not print times of zero, which occur with coarse clocks.
     least = None if truth["least_rtt"] is None or shortest == 0 else 1e3 * truth["least_rtt"]
     return {
         "data octets": Pair(sum(way["data_octets"] for way in ways), truth["data_octets"]),
@@ -120,7 +124,7 @@ def segments(lengths: Mapping[str, int], mss: int) -> int:
 
 
 def not_quic(report: Mapping[str, Any], truth: Mapping[str, Any]) -> list[str]:
-    """Returns the connections that are QUIC for acklab and not for tshark."""
+    """Returns the connections that acklab reports as QUIC and tshark does not."""
     known = {tuple(one) for one in truth["quic"]}
     quic = [one for one in report["connections"] if one["protocol"] == "quic"]
     ends = [pair(*(normal(name) for name in one["ends"])) for one in quic]
@@ -130,7 +134,7 @@ def not_quic(report: Mapping[str, Any], truth: Mapping[str, Any]) -> list[str]:
 def statements(report: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """Returns the verdicts of a report that need evidence.
 
-    These are thinners, controllers, and rates that are more than lower bounds.
+    These are removed ACKs, controllers, and rates that are not only lower bounds.
     """
     told: dict[str, list[dict[str, Any]]] = {"thinned": [], "rates": [], "controllers": []}
     for connection in report["connections"]:

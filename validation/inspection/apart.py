@@ -1,6 +1,6 @@
-"""Runs a function over many inputs, each in a process of its own with limits.
+"""Runs a function over many inputs, each in a separate process with limits.
 
-Neither a crash nor a hang stops the rest.
+A crash or a hang affects only one input.
 """
 
 import contextlib
@@ -67,12 +67,12 @@ def _start(function: Callable[[str], dict[str, Any]], item: str, limits: Limits)
 
 
 def _child(function: Callable[[str], dict[str, Any]], item: str, sender: Connection, limits: Limits) -> None:
-    # It has its own process group, so that its children end with it.
+    # The process has a separate process group, so that its children end with it.
     os.setpgid(0, 0)
     resource.setrlimit(resource.RLIMIT_AS, (limits.octets, limits.octets))
     try:
         outcome = function(item)
-    except BaseException:  # A panic of the core is no Exception.
+    except BaseException:  # A panic of the core is not an `Exception`.
         outcome = {"failure": traceback.format_exc()}
     sender.send_bytes(json.dumps(outcome).encode())
     sender.close()
@@ -91,7 +91,8 @@ def _collect(one: _Running, limits: Limits) -> dict[str, Any]:
         outcome: dict[str, Any] = json.loads(one.receiver.recv_bytes())
         return outcome
     except EOFError:
-        # It is not reaped yet, so no other group has its number when the group is killed below.
+        # The process is not reaped yet. So no other group can have its number when the group is
+        # killed below.
         ended = os.waitid(os.P_PID, _number(one), os.WEXITED | os.WNOWAIT)
         is_signal = ended is not None and ended.si_code != os.CLD_EXITED
         return {"failure": f"the process ended with {'signal' if is_signal else 'status'} {ended and ended.si_status}"}

@@ -1,4 +1,4 @@
-"""Inspects one capture in all forms of the command, and keeps what each prints or raises."""
+"""Inspects one capture with all options of output, and records messages and exceptions."""
 
 import contextlib
 import io
@@ -17,8 +17,8 @@ from acklab.errors import AcklabError
 def attempt(path: str, with_page: bool) -> dict[str, Any]:
     """Returns the outcome of inspecting a capture.
 
-    It has the report, the error of the command, its messages, its tracebacks by form, and its
-    seconds.
+    The outcome has the report, the error of the command, its messages, tracebacks by form of
+    output, and the time in seconds.
     """
     outcome: dict[str, Any] = {"report": None, "error": None, "tracebacks": {}, "page_octets": None}
     began = time.monotonic()
@@ -45,7 +45,7 @@ def _run(form: str, outcome: dict[str, Any], command: Callable[[], None]) -> tup
     except AcklabError as error:
         outcome["error"] = str(error)
         return None
-    except BaseException:  # A panic of the core is no Exception.
+    except BaseException:  # A panic of the core is not an `Exception`.
         outcome["tracebacks"][form] = traceback.format_exc()
         return None
     return out.getvalue(), messages.getvalue()

@@ -3,8 +3,8 @@
 Usage: `python validation/inspection/competing.py [FIRST [COUNT]]`.
 
 The paths are those of `paths.py` without gates and filters, with one to three flows between other
-hosts from some time on. Numbers below 1000 are for building, 61000 to 61399 and 64000 to 64399 were
-looked at, 66000 on are kept aside.
+hosts, which start during the capture. Numbers below 1000 are for development. Results of 61000 to
+61399 and 64000 to 64399 were examined. Numbers from 66000 on are a held-out test set.
 """
 
 import random
@@ -27,7 +27,7 @@ TOLERANCES = {"rate": 0.05, "base RTT": 0.02, "ACK ratio": 0.10}
 
 
 def shared(number: int) -> tuple[paths.Path, int]:
-    """A path and the number of its other flows."""
+    """Returns a path and the number of its competing flows."""
     path = paths.draw(number)
     chance = random.Random(f"competing/{number}")
     others = chance.choice([1, 1, 2, 3])
@@ -53,7 +53,7 @@ def shared(number: int) -> tuple[paths.Path, int]:
 
 
 def judge(number: int) -> dict[str, Any]:
-    """Returns what is true of a path, and what its inspection finds: {quantity: (truth, found)}."""
+    """Returns the true and the found value of each quantity: {quantity: (truth, found)}."""
     path, others = shared(number)
     with tempfile.TemporaryDirectory() as folder:
         result, capture = path.capture(folder)

@@ -2,9 +2,10 @@
 
 Usage: `python validation/inspection/controllers.py [FIRST [COUNT]]`.
 
-Numbers below 3000 were used for building, 3000 to 3399 and 4000 to 4399 were looked at. `--kept`
-takes 400 from 5000 on. Half of the flows are limited by their application, a buffer or the receive
-window; a name that such a flow gets must be right as well, and so must its rate.
+Numbers below 3000 were used for development. Results of 3000 to 3399 and 4000 to 4399 were
+examined. `--kept` judges a held-out test set: 400 numbers from 5000 on. Half of the flows are
+limited by their application, a buffer or the receive window; a controller's name that such a flow
+gets must be correct too, and so must its rate.
 """
 
 import math
@@ -40,20 +41,20 @@ FAMILIES = {
     "sprout": {"delay-based"},
     "indigo": {"delay-based"},
 }
-"""Families that describe a controller. Without marks, DCTCP is Reno (RFC 8257 §3.5)."""
+"""Correct families of each controller. Without marks, DCTCP behaves like Reno (RFC 8257 §3.5)."""
 _OFTEN = ("newreno", "cubic", "bbr", "bbr3", "vegas", "copa")
 """Controllers that are drawn twice as often as the others."""
 _FULL, _MSS = 1500, 1448
 """Octets of a full-sized packet, and of its payload."""
 _PACKETS = 40_000
-"""Packets of a flow that fills the path, at most."""
+"""Maximum packets of a flow that fills the path."""
 _RATE_OFF = 0.05
-"""The relative error of a rate that counts as right."""
+"""Maximum relative error of a correct rate."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow over one bottleneck, and what is true of it."""
+    """A flow over one bottleneck, with the true values."""
 
     number: int
     scenario: dict[str, Any]
@@ -135,7 +136,7 @@ def draw(number: int) -> Flow:
 
 
 def capture(flow: Flow, folder: Path) -> Path:
-    """Simulates a flow. Returns the capture in `folder`, which mergecap makes of several."""
+    """Simulates a flow. Returns the capture in `folder`, which mergecap merges from several."""
     acklab.run(flow.scenario, captures=folder)
     files = [folder / file for file in flow.files]
     if len(files) == 1:
@@ -146,7 +147,7 @@ def capture(flow: Flow, folder: Path) -> Path:
 
 
 def judge(number: int) -> dict[str, Any]:
-    """Returns what is true of a flow, and what the inspection of its capture finds."""
+    """Returns the true values of a flow, and the findings of the inspection of its capture."""
     flow = draw(number)
     with tempfile.TemporaryDirectory() as folder:
         found = inspection.inspect(capture(flow, Path(folder)))
@@ -163,7 +164,7 @@ def judge(number: int) -> dict[str, Any]:
 
 
 def controllers(found: list[dict[str, Any]]) -> bool:
-    """Prints the confusion matrix, and returns whether 95 % of the names are right."""
+    """Prints the confusion matrix, and returns `True` if 95 % of the names are correct."""
     families = ["reno", "cubic", "rate-based", "delay-based", None]
     counts: dict[tuple[str, str], Counter[str | None]] = defaultdict(Counter)
     for one in found:
@@ -180,9 +181,9 @@ def controllers(found: list[dict[str, Any]]) -> bool:
 
 
 def rates(found: list[dict[str, Any]]) -> bool:
-    """Prints how many rates are known, bounds or not known, by what limits the sender.
+    """Prints how many rates are known, bounds or unknown, by the limit of the sender.
 
-    Returns `True` if 95 % of them are right.
+    Returns `True` if 95 % of the rates are correct.
     """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for one in found:

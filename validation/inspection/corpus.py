@@ -1,12 +1,13 @@
-"""Inspects a folder of third-party captures and logs, beside tshark and tcptrace.
+"""Inspects a folder of third-party captures and logs, and compares with tshark and tcptrace.
 
 Usage: `python validation/inspection/corpus.py FOLDER [--out FOLDER] [--pages] [--again]`.
 
-Each file is inspected in a process of its own with a limit of time and memory, two at a time.
-Prints how many agree by quantity, what is stated without support, and the worst disagreements with
-file and direction. With `--out` all rows are kept as JSON, and what the other tools read; a run
-that was stopped goes on from there, and one with another build of acklab reads only its own part
-anew. `--pages` writes the report of each file as well, `--again` repeats all of acklab's part.
+Each file is inspected in a separate process with limits of time and memory, two at a time. Prints
+the number of agreements by quantity, statements without support, and the worst disagreements with
+file and direction. With `--out`, all rows and the results of the other tools are stored as JSON. A
+stopped run resumes from these records. With another build of acklab, only acklab's inspections are
+repeated. `--pages` also writes the report of each file. `--again` repeats all inspections of
+acklab.
 """
 
 import argparse
@@ -38,7 +39,7 @@ def is_log(name: str) -> bool:
 
 
 def truth_of(path: str) -> dict[str, Any]:
-    """Findings of tshark and tcptrace in a capture."""
+    """Returns the findings of tshark and tcptrace in a capture."""
     if is_log(path):
         return {"tshark": None, "tcptrace": {}}
     return {"tshark": dissect(path).summary(), "tcptrace": tcptrace.read(path) if tcptrace.is_installed() else {}}
@@ -49,20 +50,21 @@ def kept(
 ) -> dict[str, dict[str, Any]]:
     """Returns the results of `function` for all files.
 
-    Results of this stamp come from `records`; new ones are added there as they are made, one line
-    each.
+    Results with this stamp are read from `records`. New results are appended to `records`
+    immediately, one per line.
     """
     results: dict[str, dict[str, Any]] = {}
     if records.exists():
         for line in records.read_text(encoding="utf-8").splitlines():
-            # The last line of a run that was stopped may be cut off.
+            # The last line of a stopped run may be incomplete.
             try:
                 record = json.loads(line)
             except ValueError:
                 continue
             if record["stamp"] == stamp:
                 results[record["file"]] = record["result"]
-    # In the order of their digests, so that a run that was stopped is a sample of the whole.
+    # Files are inspected in the order of their digests, so that a stopped run is a random sample of
+    # all files.
     left = sorted((file for file in files if file not in results), key=digest)
     if len(left) == len(files):
         records.unlink(missing_ok=True)
@@ -76,7 +78,7 @@ def kept(
 
 
 def compared(file: str, found: Mapping[str, Any], truth: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns all that is known about a file and its directions."""
+    """Returns all results on a file and its directions."""
     one: dict[str, Any] = {"file": file, "is_log": is_log(file)} | {
         key: found.get(key) for key in ("failure", "error", "tracebacks", "seconds", "page_octets")
     }

@@ -1,11 +1,11 @@
 """Reads the packets of a capture with tshark.
 
-They are sorted by direction and connection, and summed.
+The packets are grouped by direction and connection, and counted.
 
-One definition for what comes out of sequence, by which captures are compared: a segment with data
-that is no keep-alive and no duplicate of the capture, and that tshark calls a retransmission (fast
-and spurious ones included) or out of order. `out_of_sequence` counts the same without tshark's
-clocks: segments whose first octet lies below the highest octet that had passed.
+A segment is out of sequence if it has data, is neither a keep-alive nor a duplicate of the capture,
+and tshark reports it as a retransmission (including fast and spurious retransmissions) or as out of
+order. `out_of_sequence` counts such segments without tshark's timing rules: segments whose first
+octet is below the highest octet before.
 """
 
 import ipaddress
@@ -26,13 +26,13 @@ _OUT_OF_SEQUENCE = FIELDS.index("tcp.analysis.retransmission"), FIELDS.index("tc
 _FIN, _SYN, _RST, _ACK, _URG = 0x01, 0x02, 0x04, 0x10, 0x20
 
 DUPLICATE_SECONDS = 0.010
-"""A copy of a packet with the same identification comes within this time.
+"""Maximum time in seconds between a packet and a copy with the same identification.
 
-Chosen: mirror ports and bridges need microseconds, and the shortest timeout of a sender that
-repeats itself, Linux's tail loss probe, is 10 ms and changes the identification.
+Chosen: mirror ports and bridges take microseconds. The minimum timeout of a retransmission, Linux's
+tail loss probe, is 10 ms, and a retransmission has a new identification.
 """
 DUPLICATE_PACKETS = 64
-"""... and within so many packets of its direction. Chosen."""
+"""Maximum number of packets of the direction between a packet and its copy. Chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Dissection:
         return by_direction
 
     def summary(self) -> dict[str, Any]:
-        """Plain values: what is compared of each direction with data."""
+        """Returns the compared quantities of each direction with data, as plain values."""
         by_direction = self.directions()
         whole = {ends: without_copies(packets) for ends, packets in by_direction.items()}
         directions = []
@@ -182,7 +182,8 @@ def _packet(of: dict[str, str], values: Sequence[str], ends: tuple[str, str]) ->
 def without_copies(packets: Sequence[Packet]) -> list[Packet]:
     """Returns the packets of a direction without duplicates of the capture."""
     identifications = [packet.identification for packet in packets if packet.identification]
-    # With one number for all packets of a host, copies cannot be distinguished from packets.
+    # If a host gives all packets the same identification, copies cannot be distinguished from new
+    # packets.
     counts = len(set(identifications)) * 8 > len(packets)
     recent: dict[tuple[Any, ...], tuple[int, float]] = {}
     kept = []
@@ -190,7 +191,7 @@ def without_copies(packets: Sequence[Packet]) -> list[Packet]:
         is_numbered = counts and bool(packet.identification)
         within = DUPLICATE_SECONDS if is_numbered else DUPLICATE_SECONDS / 10
         last = recent.get(packet.header)
-        # Without a number, successive duplicate ACKs of a receiver look like copies.
+        # Without an identification, successive duplicate ACKs of a receiver look like copies.
         if last is not None and (is_numbered or packet.length > 0):
             before, at = last
             if place - before <= DUPLICATE_PACKETS and abs(packet.at - at) <= within:
@@ -205,7 +206,7 @@ def _sums(packets: Sequence[Packet], back: Sequence[Packet]) -> dict[str, Any]:
     late = list(_out_of_sequence(data))
     repeated = {packet.seq for packet in data if packet.is_flagged} | {packet.seq for packet in late}
     unsafe = {packet.number for packet in packets if packet.seq in repeated and packet.length}
-    # An ACK of what was sent twice is no sample (Karn and Partridge, SIGCOMM 1987).
+    # An ACK of a retransmitted segment is not a sample (Karn and Partridge, SIGCOMM 1987).
     times = [one.ack_rtt for one in back if one.ack_rtt is not None and one.acks_frame not in unsafe]
     return {
         "packets": len(packets),
@@ -219,7 +220,7 @@ def _sums(packets: Sequence[Packet], back: Sequence[Packet]) -> dict[str, Any]:
 
 
 def _counted(packets: Sequence[Packet]) -> dict[str, int]:
-    """Packets by their length."""
+    """Returns the numbers of packets by length."""
     return {str(length): count for length, count in Counter(packet.length for packet in packets).items()}
 
 

@@ -20,12 +20,11 @@ def ack_ratio(path: Path, flow: Mapping[str, Any]) -> float:
 
 
 def show(found: Sequence[Mapping[str, Any]], tolerances: Mapping[str, float]) -> bool:
-    """Prints for each quantity how many cases are right, and those that are wrong.
+    """Prints the number of correct cases of each quantity, and the wrong cases.
 
-    Wrong cases are printed with their `number`, `kind`, and (truth, found).
-
-    Returns whether each quantity is right in 95 of 100 cases. A case has None for a quantity, or a
-    truth that is no number, if there is nothing to compare.
+    Wrong cases are printed with their `number`, `kind`, and (truth, found). Returns `True` if each
+    quantity is correct in 95 % of the cases. If there is nothing to compare, a case has None for a
+    quantity, or a truth that is not a number.
     """
     holds = True
     for name, tolerance in tolerances.items():

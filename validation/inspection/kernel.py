@@ -1,9 +1,10 @@
 """Inspects captures of the kernel's TCP in emulated paths.
 
-Usage: `python validation/inspection/kernel.py` (root or a user namespace; a quiet machine).
+Usage: `python validation/inspection/kernel.py` (requires root or a user namespace, and an idle
+machine).
 
 Each path is one of `paths.py` with a rate that an emulation carries easily, captured at the sender
-and at the receiver. Numbers 50000 to 50009 are kept aside.
+and at the receiver. Numbers 50000 to 50009 are a held-out test set.
 """
 
 import sys
@@ -19,7 +20,7 @@ from validation.inspection import paths
 
 KEPT = (50_000, 10)
 MAX_RATE = 50.0
-"""Mbps: above it, deliveries are late on a small machine."""
+"""Maximum rate in Mbps. At higher rates, deliveries are late on a small machine."""
 
 
 def inspected(path: paths.Path, way: Way) -> list[str]:
@@ -35,7 +36,7 @@ def inspected(path: paths.Path, way: Way) -> list[str]:
 
 
 def main() -> int:
-    """Prints the true values of each path beside those that its captures show."""
+    """Prints the true values of each path, and the values that its captures show."""
     words = sys.argv[1:]
     first, count = int(words[0]) if words else KEPT[0], int(words[1]) if len(words) > 1 else KEPT[1]
     columns = ["path", "at", "trusted", "rate", "base RTT", "ACKs thinned"]

@@ -3,11 +3,11 @@
 Usage: `python validation/inspection/long_capture.py GIGABYTES [--one] [--instructions]`.
 
 A simulated capture of two bulk transfers over 1 Gbps, of headers only, is repeated with later times
-and other ports until the file is long enough, so that each repetition is a pair of new connections;
-with `--one` ports stay and numbers go on, so that two connections last for the whole file. Prints
-packets, the peak of the memory and processor time; with `--instructions` what callgrind counts for
-a packet, by captures of one and two repetitions (minutes). The file is written to the folder of
-temporary files and removed.
+and other ports until the file is long enough, so that each repetition is a pair of new connections.
+With `--one`, ports are constant and sequence numbers continue, so that two connections last for the
+whole file. Prints the number of packets, the peak memory and the processor time. With
+`--instructions`, prints the instructions per packet that callgrind counts, from captures of one and
+two repetitions (takes minutes). The file is written to the folder of temporary files and removed.
 """
 
 import json
@@ -81,7 +81,7 @@ class Base:
         sends = self._big16(ports) != _PORT
         self.ports = np.where(sends, ports, ports + 2)
         self.own_ports = self._big16(self.ports)
-        # Numbers of data: the sender's own, and those that the receiver acknowledges.
+        # Sequence numbers of the sender, and acknowledgment numbers of the receiver.
         self.numbers = np.where(sends, ip + 24, ip + 28)
         self.own_numbers = self._big32(self.numbers)
 
@@ -114,11 +114,10 @@ class Base:
 
 
 def measured(capture: Path, counts: bool) -> dict[str, float]:
-    """Measures the inspection of a capture in its own process; `counts` adds instructions."""
+    """Measures the inspection of a capture in a separate process; `counts` adds instructions."""
     code = (
         "import json, resource, sys; from acklab import _core; report = json.loads(_core.inspect(sys.argv[1])[0]); use = resource.getrusage(resource.RUSAGE_SELF);"
-        # The value of getrusage would be the memory of this process, from which the child was
-        # forked.
+        # getrusage would report the memory of this process, from which the child was forked.
         "peak = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM'));"
         "print(json.dumps({'packets': report['counts']['packets'], 'connections': report['counts']['connections'],"
         " 'malformed': report['counts']['malformed'], 'megabytes': int(peak) / 1e3, 'seconds': use.ru_utime + use.ru_stime}))"

@@ -1,9 +1,9 @@
-"""Draws paths at random, with what is true of them.
+"""Draws random paths with their true values.
 
-A path is a scenario by whose captures an inspection is judged.
+A path is a scenario. Inspections of its captures are compared with the true values.
 
-The number of a path is the seed of its draw. Numbers below 1000 are for building, those from 10000
-on are kept aside.
+The number of a path is the seed of its draw. Numbers below 1000 are for development; numbers from
+10000 on are a held-out test set.
 """
 
 import math
@@ -17,7 +17,7 @@ from typing import Any
 import acklab
 
 Exchange = tuple[int, int]
-"""Octets of a packet and of the one that answers it."""
+"""Octets of a packet and of its response."""
 _ACK, _SYN, FULL = 52, 60, 1500
 """Octets of a pure ACK with timestamps, of a SYN, and of a full-sized segment."""
 
@@ -28,7 +28,7 @@ class Path:
 
     scenario: dict[str, Any]
     position: str
-    """sender, receiver, before (the bottleneck) or behind."""
+    """Position of the capture: sender, receiver, before or behind (the bottleneck)."""
     rate: float
     """Rate of the bottleneck in Mbps of IP bytes."""
     rate_back: float
@@ -51,7 +51,7 @@ class Path:
 
         It consists of propagation, and of the time that packets take on each link.
 
-        Behind a gate there is none, as each may wait for a tick.
+        Behind a gate there is no minimum, because each packet may wait for the gate.
         """
         if self.period is not None:
             return math.nan
@@ -60,13 +60,13 @@ class Path:
         return self.propagation + min(times)
 
     def with_flows(self, *flows: dict[str, Any]) -> "Path":
-        """Returns the same path with these flows in place of its own."""
+        """Returns the path with these flows in place of its flows."""
         return replace(self, scenario=self.scenario | {"flow": list(flows)})
 
     def capture(self, folder: str) -> tuple[acklab.Result, File]:
         """Simulates the path.
 
-        Returns the result, and the capture in `folder`, which mergecap makes of several.
+        Returns the result, and the capture in `folder`, which mergecap merges from several.
         """
         result = acklab.run(self.scenario, captures=folder)
         files = [File(folder) / file for file in self.files]
@@ -103,7 +103,7 @@ def draw(number: int) -> Path:
     reverse: dict[str, Any] = {"rate": f"{max(rate, 10):g}Mbps"}
     period = None
     if kind == "gate":
-        # Several ACKs wait for each tick, and every one of them passes.
+        # Several ACKs wait for each release of the gate, and the gate passes all of them.
         period = round(max(chance.uniform(3, 9) / acks * 1e3, 2.0), 1)
         reverse["gate"] = {"interval": f"{period}ms", "quota": math.ceil(acks * period / 1e3 * 3) + 2}
     elif kind == "filter":
@@ -112,7 +112,7 @@ def draw(number: int) -> Path:
             "discipline": chance.choice(["ack-filter", "cake-ack-filter"]),
             "limit": "100packets",
         }
-        chance.random()  # keeps the draws of later numbers
+        chance.random()  # Keeps the random draws of later numbers unchanged.
     shares = [chance.uniform(0.1, 0.4), chance.uniform(0.1, 0.4)]
     delays = [propagation / 2 * shares[0], propagation / 2 * (1 - sum(shares)), propagation / 2 * shares[1]]
     access = {"rate": "1Gbps"}
@@ -123,8 +123,8 @@ def draw(number: int) -> Path:
         "delay": f"{delays[1]:.4f}ms",
         "queue": {"discipline": "fifo", "limit": f"{queue}packets"},
     }
-    # So rare that a loss-based controller still fills the bottleneck: a window of W packets takes
-    # one loss in 3/8 W² packets (Mathis et al., CCR 27(3), 1997).
+    # Losses are so rare that a loss-based controller still fills the bottleneck: a window of W
+    # packets corresponds to one loss in 3/8 W² packets (Mathis et al., CCR 27(3), 1997).
     loss = chance.choice([0, 0, 0.0005, 0.002])
     loss = loss if controller == "bbr" else min(loss, 0.2 / max(bdp, 4) ** 2)
     if loss:

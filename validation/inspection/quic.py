@@ -1,11 +1,12 @@
-"""Inspects captures of QUIC whose ends spin the bit (RFC 9000, §17.4).
+"""Inspects captures of QUIC with the latency spin bit (RFC 9000, §17.4).
 
 Usage: `python validation/inspection/quic.py [FIRST [COUNT]]`.
 
-The paths are those of `paths.py` without ACK filters, in turn with our QUIC and with quinn, of
-which each end sets the bit at random in an eighth of its connections. A third of the paths deliver
-one packet in a hundred late, both ways. Numbers below 1000 are for building, 60000 to 60399 were
-used for building, 63000 to 63399 were looked at, 67000 on are kept aside.
+The paths are those of `paths.py` without ACK filters, alternately with acklab's QUIC and with
+quinn. Each end of quinn sets the bit at random in an eighth of its connections. A third of the
+paths deliver one packet in a hundred late, in both directions. Numbers below 1000 and 60000 to
+60399 were used for development. Results of 63000 to 63399 were examined. Numbers from 67000 on are
+a held-out test set.
 """
 
 import random
@@ -33,7 +34,10 @@ TOLERANCES = {"rate": 0.05, "base RTT": 0.02, _HANDSHAKE: 0.02, "mean RTT": 0.10
 
 
 def with_late_packets(path: paths.Path, number: int) -> paths.Path:
-    """Returns the path. In one of three cases it delivers some packets late, both ways."""
+    """Returns the path.
+
+    In one of three cases, the path delivers some packets late, in both directions.
+    """
     chance = random.Random(f"quic/{number}")
     if chance.random() > 1 / 3:
         return path
@@ -49,7 +53,7 @@ def is_late(path: paths.Path) -> bool:
 
 
 def judge(number: int) -> dict[str, Any]:
-    """Returns what is true of a path, and what its inspection finds: {quantity: (truth, found)}."""
+    """Returns the true and the found value of each quantity: {quantity: (truth, found)}."""
     path = paths.draw(number)
     flow = path.scenario["flow"][0]
     congestion = {"algorithm": flow["transport"]["congestion"]["algorithm"]}
@@ -62,7 +66,7 @@ def judge(number: int) -> dict[str, Any]:
         result, capture = path.capture(folder)
         way = inspection.inspect(capture).ways[0]
     told = result.flows.row(0, named=True)
-    # Datagrams of a handshake are padded, so that it takes longer than data and their ACK.
+    # Datagrams of a handshake are padded, so a handshake takes longer than data and their ACK.
     handshake = path.base_of((_INITIAL, _INITIAL))
     least = min(handshake, path.base_of((_INITIAL if number % 2 else paths.FULL, _ACK)))
     rate = way["rate"]["value"] if way["rate"] else None

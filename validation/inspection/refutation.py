@@ -1,11 +1,11 @@
-"""Finds why the packets of a capture rule out that ACKs were removed on the way.
+"""Finds reasons why a capture rules out that ACKs were removed on the path.
 
-The reasons are necessary conditions that are checked apart from acklab's own code.
+The reasons are unmet necessary conditions. They are checked independently of acklab's code.
 
-A box removes pure ACKs of a connection. Then there are some that it left, no more than one to a
-segment were sent, the capture is not at their sender, and the numbers of IPv4 packets that are
-missing are those of this connection. RFC 6864 leaves open how a host counts: by connection, by
-destination, or all its packets.
+If a middlebox removes pure ACKs of a connection, four conditions are met. Some ACKs remain. At most
+one ACK per segment was sent. The capture is not at the sender of the ACKs. And missing IPv4
+identifications belong to this connection. RFC 6864 does not specify whether a host counts
+identifications per connection, per destination, or over all packets.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ from typing import Any
 from validation.inspection.dissection import Dissection, Packet, without_copies
 
 _STEPS = 50
-"""Steps of a counter without a gap that show that nothing is missing.
+"""Number of steps of a counter without a gap that show that nothing is missing.
 
-Chosen: acklab itself requires as many to name a counter.
+Chosen: acklab requires the same number to identify a counter.
 """
 _LONGEST_STEP = 512
-"""A step beyond which two numbers are not taken for neighbours.
+"""Maximum step between two numbers that are regarded as neighbours.
 
 Chosen: half of a burst of 1,024 packets.
 """
@@ -93,5 +93,5 @@ def _skipped_elsewhere(answers: Sequence[Packet], dissection: Dissection, sender
             times = others.get((one.identification + number) % 2**16, [])
             skipped += 1
             used += any(one.at <= at <= other.at for at in times)
-    # One of a hundred may match by coincidence.
+    # Up to one in a hundred may match by coincidence.
     return f"{used} of {skipped} skipped numbers are of other connections of the host" if used * 100 > skipped else None

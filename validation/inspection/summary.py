@@ -1,7 +1,7 @@
 """Prints the table of a corpus.
 
-It shows how many files and directions agree, what is stated without support, and the worst
-disagreements.
+The table has the numbers of files and directions that agree, statements without support, and the
+worst disagreements.
 """
 
 from collections import Counter
@@ -11,16 +11,18 @@ from typing import Any
 from validation.inspection.agreement import FAST, QUANTITIES, SLOW
 
 _WORST = 12
-"""Disagreements that are printed of each quantity."""
+"""Maximum number of printed disagreements of each quantity."""
 _LEAST_SEGMENTS = 20
-"""Directions with fewer segments are counted apart: one packet is more than 2 % of them."""
+"""Directions with fewer segments are counted separately, because one packet is more than 2 % of
+their segments.
+"""
 _FEW = 50
 """Segments below which a rate has little support.
 
 Chosen as in the issue that requested this table.
 """
 _NAMES = ("closed", "cut", "damaged")
-"""Counts of a report that name what was not looked into."""
+"""Counts of a report that name packets without analysis."""
 
 
 def show(files: Sequence[Mapping[str, Any]], folder: str) -> int:
@@ -58,7 +60,7 @@ def show(files: Sequence[Mapping[str, Any]], folder: str) -> int:
 def is_silent(one: Mapping[str, Any]) -> bool:
     """Returns `True` if a file ends with status 0, and the report shows no content.
 
-    It has neither a connection nor the name of what the file contains.
+    The report then has neither a connection nor the name of a protocol in the file.
     """
     counts = one["counts"]
     if counts is None or counts["connections"] or not counts["packets"]:

@@ -2,9 +2,9 @@
 
 Usage: `python validation/inspection/table.py [FIRST [COUNT]]`.
 
-Numbers below 1000, 10000 to 10099, 30000 to 30199 and 40000 to 40239 were used for building, 31000
-to 31199, 33000 to 33199, 34000 to 34199 and 41000 to 41299 were looked at. `--kept` takes 200 from
-35000 on.
+Numbers below 1000, 10000 to 10099, 30000 to 30199 and 40000 to 40239 were used for development.
+Results of 31000 to 31199, 33000 to 33199, 34000 to 34199 and 41000 to 41299 were examined. `--kept`
+judges a held-out test set: 200 numbers from 35000 on.
 """
 
 import sys
@@ -25,7 +25,7 @@ TOLERANCES = {"rate": 0.05, "base RTT": 0.02, "ACK ratio": 0.10, "period": 0.10}
 
 
 def judge(number: int) -> dict[str, Any]:
-    """Returns what is true of a path, and what its inspection finds: {quantity: (truth, found)}."""
+    """Returns the true and the found value of each quantity: {quantity: (truth, found)}."""
     path = paths.draw(number)
     with tempfile.TemporaryDirectory() as folder:
         result, capture = path.capture(folder)
@@ -44,8 +44,8 @@ def judge(number: int) -> dict[str, Any]:
     if path.period is not None and path.position in ("sender", "before"):
         found["period"] = (path.period, acks["period"])
     removed = 1 - flow["total_acks_delivered_l4"] / flow["total_acks_sent_l4"]
-    # A box that removes one ACK in twenty, or none because they are too few to wait, is neither a
-    # thinner nor none.
+    # A filter may remove only one ACK in twenty, or none because too few ACKs wait. Such a case is
+    # neither removal nor no removal.
     if path.position in ("sender", "before") and not 0.03 < removed < 0.1:
         found["thinned"] = (removed > 0.1, acks["thinning"])
         found["why"] = way["evidence"].get("thinning") or way["not_known"].get("thinning")
@@ -53,11 +53,10 @@ def judge(number: int) -> dict[str, Any]:
 
 
 def show_thinners(cases: Sequence[dict[str, Any]]) -> bool:
-    """Prints the verdicts by what is true, and those that are wrong.
+    """Prints the verdicts on removed ACKs by the truth, and the wrong verdicts.
 
-    Returns whether no thinner is named where none is, and at most one in 20 is missed.
-
-    A verdict that is not known is neither right nor wrong: it misses nothing.
+    Returns `True` if no removal is reported where ACKs are not removed, and if at most one removal
+    in 20 is missed. An unknown verdict is neither correct nor wrong, and does not miss a removal.
     """
     counts = Counter(one["thinned"] for one in cases)
     for is_thinned in (True, False):
@@ -71,7 +70,7 @@ def show_thinners(cases: Sequence[dict[str, Any]]) -> bool:
 
 
 def main() -> int:
-    """Prints the table; returns 1 if a quantity misses its mark."""
+    """Prints the table; returns 1 if a quantity misses its target."""
     words = [word for word in sys.argv[1:] if word != "--kept"]
     first, count = KEPT if "--kept" in sys.argv else (0, 60)
     first, count = int(words[0]) if words else first, int(words[1]) if len(words) > 1 else count

@@ -21,7 +21,7 @@ def is_installed() -> bool:
 def read(path: str) -> dict[str, dict[str, int]]:
     """Returns counts by direction, `from > to`, over all connections of these ends.
 
-    They are empty if tcptrace does not read the capture.
+    The counts are empty if tcptrace does not read the capture.
     """
     with tempfile.TemporaryDirectory() as folder:
         # tcptrace reads neither pcapng nor compressed files.
@@ -29,7 +29,8 @@ def read(path: str) -> dict[str, dict[str, int]]:
         done = subprocess.run(["editcap", "-F", "pcap", path, plain], capture_output=True, check=False)
         if done.returncode != 0 or not plain.exists():
             return {}
-        # The limit: tcptrace stops on some damaged headers and goes round on others.
+        # The time is limited because some damaged headers put tcptrace into an endless loop. On
+        # others, tcptrace stops.
         told = subprocess.run(["tcptrace", "-lrn", "--csv", plain], capture_output=True, check=False, timeout=60)
     return parsed(told.stdout.decode(errors="replace"))
 

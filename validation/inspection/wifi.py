@@ -3,10 +3,10 @@
 Usage: `python validation/inspection/wifi.py [FIRST [COUNT]]`.
 
 Cells of 802.11n, ac and ax are drawn at random with one to four stations that download, captured at
-the first station or at the server behind a wire. The true period of aggregates is that of the PPDUs
-on the air which carry the data to the station or its ACKs, as tshark reads them from a capture of
-the cell. Numbers below 1000 are for building, 62000 to 62079 and 62100 to 62133 were looked at,
-68000 on are kept aside.
+the first station or at the server behind a wire. The true period of aggregates is the period of the
+PPDUs with the station's data or ACKs, which tshark reads from a capture of the cell. Numbers below
+1000 are for development. Results of 62000 to 62079 and 62100 to 62133 were examined. Numbers from
+68000 on are a held-out test set.
 """
 
 import itertools
@@ -31,7 +31,7 @@ _MODES = {"802.11n": [0, 3, 7], "802.11ac": [2, 5, 8], "802.11ax": [3, 7, 11]}
 
 
 def draw(number: int) -> tuple[dict[str, Any], str]:
-    """A scenario, and the place of its capture: station or server."""
+    """Returns a scenario, and the place of its capture: station or server."""
     chance = random.Random(f"wifi/{number}")
     standard = chance.choice(list(_MODES))
     stations = chance.choice([1, 1, 2, 4])
@@ -87,14 +87,14 @@ def period_on_air(air: Path, ends: list[str], point: str) -> float:
 
 
 def judge(number: int) -> dict[str, Any]:
-    """Returns what is true of a cell, and what its inspection finds: {quantity: (truth, found)}."""
+    """Returns the true and the found value of each quantity: {quantity: (truth, found)}."""
     scenario, point = draw(number)
     with tempfile.TemporaryDirectory() as folder:
         result = acklab.run(scenario, captures=folder)
         found = inspection.inspect(Path(folder) / "here.pcapng")
         flow = result.flows.row(0, named=True)
-        # The server has the connections of all stations; the first began to send as the first flow
-        # did.
+        # A capture at the server has the connections of all stations. The first connection starts
+        # at the time of the first flow.
         way = next(way for way in found.ways if way["to"].startswith("10.0.0.3:"))
         period = period_on_air(Path(folder) / "air.pcapng", [way["from"], way["to"]], point)
     acks = way["acks"]

@@ -4,7 +4,8 @@
                           [--seconds 15] [--delay 7.5] [--out PREFIX]
     python3.11 emulate.py --mark-above 10 --set tcp_ecn=1 [--congestion reno]
 
-Needs root. Two network namespaces of its own, a TUN device in each, and this process between them:
+Requires root. Creates two network namespaces with a TUN device in each. This process is between
+them:
 
     10.9.0.1 (sender)  --- 16 Mbps, FIFO of 20 waiting + 1 in service, --delay --->  10.9.0.2
     10.9.0.1  <--- --delay after nothing, a gate, a 64 kbit/s ACK filter or FIFO ---  (receiver)
@@ -55,16 +56,15 @@ class Plain:
     """Propagation only."""
 
     def offer(self, now: int, packet: bytearray) -> int | None:
-        """Returns the arrival time: the packet leaves at once."""
+        """Returns the arrival time, because the packet does not wait."""
         return now
 
 
 class Serialised:
     """A FIFO in front of a server. It computes each departure on arrival.
 
-    A packet whose service begins later than now is waiting.
-
-    A packet that finds more than `mark_above` waiting is marked CE if it is ECN-capable.
+    A packet waits if its service begins later than now. An ECN-capable packet is marked CE if more
+    than `mark_above` packets wait at its arrival.
     """
 
     def __init__(self, bits_per_second: int, limit: int, mark_above: int | None = None) -> None:
@@ -122,7 +122,7 @@ def pure_ack(packet: bytearray) -> tuple[int, bool] | None:
     if packet[9] != 6:
         return None
     tcp_length = (packet[ip_length + 12] >> 4) * 4
-    # Of the flags only ACK, and perhaps ECN's.
+    # Only the ACK flag, and possibly ECN's flags, are set.
     if len(packet) != ip_length + tcp_length or packet[ip_length + 13] & 0x3F != 0x10:
         return None
     ack = struct.unpack_from("!I", packet, ip_length + 8)[0]
@@ -138,7 +138,7 @@ def pure_ack(packet: bytearray) -> tuple[int, bool] | None:
 class Waiting:
     """A packet in the ACK filter.
 
-    A pure ACK has its acknowledgment, and whether that repeats the one before.
+    For a pure ACK, also has the acknowledgment number, and whether it equals the previous number.
     """
 
     packet: bytearray
@@ -149,8 +149,8 @@ class Waiting:
 class AckFilter:
     """A server with a queue in which a new pure ACK overwrites an older one in its position.
 
-    `keeps` selects the older ACKs that stay. "sack": those with SACK blocks and those with the same
-    number, as in acklab's filter. "equal": those with the same number. "nothing": none.
+    `keeps` selects older ACKs that are not overwritten. "sack": ACKs with SACK blocks or with the
+    same number, as in acklab's filter. "equal": ACKs with the same number. "nothing": no ACKs.
     """
 
     def __init__(self, bits_per_second: int, keeps: str) -> None:
@@ -190,7 +190,7 @@ class AckFilter:
 
 Reverse = Plain | Gate | AckFilter | Serialised
 Seen = list[tuple[int, bytes, int]]
-"""Packets at a TUN device: when, their first bytes, their length."""
+"""Packets at a TUN device: time, first bytes and length of each."""
 Parsed = tuple[bool, int, int, int]
 
 
@@ -211,7 +211,7 @@ class Emulator:
         self.seen[side].append((now, bytes(packet[:SNAP]), len(packet)))
 
     def launch(self, left: int, side: int, packet: bytearray) -> None:
-        """Propagates a packet to this side that left its queue at `left`."""
+        """Propagates a packet to this side. The packet left its queue at the time `left`."""
         self.number += 1
         heapq.heappush(self.flying, (left + self.delay, self.number, side, packet))
 
@@ -243,7 +243,7 @@ class Emulator:
             except BlockingIOError:
                 return
             if packet[0] >> 4 != 4:
-                continue  # IPv6 neighbour discovery and the like.
+                continue  # Other packets are ignored, such as IPv6 neighbour discovery.
             now = time.monotonic_ns()
             self.advance(now)
             self.note(side, now, packet)
@@ -255,7 +255,7 @@ class Emulator:
 
     def run(self, stop_fd: int) -> None:
         """Carries packets until `stop_fd` is readable."""
-        # select, not epoll: its timeout has microseconds.
+        # select is used, not epoll, because its timeout has a resolution of microseconds.
         watched = [*self.tuns, stop_fd]
         while True:
             deadline = self.next_deadline()
@@ -292,14 +292,14 @@ def enter_namespace(name: str) -> None:
 
 
 def in_child(namespace: str, function: Callable[..., None], *arguments: Any) -> int:
-    """Runs a function in a process of its own inside a namespace."""
+    """Runs a function in a separate process inside a namespace."""
     child = os.fork()
     if child:
         return child
     status = 1
     try:
-        # A priority above that of the emulator. A thread that is interrupted while it holds the
-        # socket delays the ACKs of that time.
+        # The priority is above the emulator's. If a thread is interrupted while it holds the lock
+        # of the socket, ACKs are delayed.
         first_in_line(11)
         enter_namespace(namespace)
         function(*arguments)
@@ -337,7 +337,7 @@ INFO_FIELDS = [
 
 
 def tcp_info(connection: socket.socket) -> dict[str, int]:
-    """Returns the fields of TCP_INFO that are of interest."""
+    """Returns the recorded fields of TCP_INFO."""
     raw = connection.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 256)
     info = dict(zip(INFO_FIELDS, struct.unpack_from(f"{len(INFO_FIELDS)}I", raw, 8), strict=True))
     info["ca_state"], info["backoff"] = raw[1], raw[4]
@@ -372,8 +372,8 @@ def send(options: argparse.Namespace, report: int) -> None:
             look += 2 * MS * (1 + (now - look) // (2 * MS))
         _, writable, _ = select.select([], [connection], [], max(0, min(look, end) - now) / 1e9)
         with contextlib.suppress(BlockingIOError):
-            # Until nothing fits: the socket becomes writable again only when a third of its buffer
-            # is free.
+            # Writes until the buffer is full, because the socket becomes writable again only when a
+            # third of the buffer is free.
             while writable:
                 connection.send(chunk)
     counters, info = netstat(), tcp_info(connection)
@@ -384,7 +384,7 @@ def send(options: argparse.Namespace, report: int) -> None:
     mean = sum(row["rtt"] for _, row in rows) / len(rows) / 1000
     with os.fdopen(report, "w") as file:
         json.dump({"counters": counters, "info": info, "mean_srtt_ms": mean, "begin": begin, "end": end}, file)
-    os._exit(0)  # What still waits in the socket no longer counts.
+    os._exit(0)  # Data that still wait in the socket are not sent.
 
 
 def receive(report: int) -> None:
@@ -393,7 +393,8 @@ def receive(report: int) -> None:
         os.write(report, b"!")
         connection, _ = server.accept()
         buffer = bytearray(1 << 20)
-        # The trace shows the progress; this only keeps the window open.
+        # The received data are discarded. Reading only keeps the receive window open; the captures
+        # show the progress.
         while connection.recv_into(buffer):
             pass
 
@@ -405,14 +406,14 @@ def receive(report: int) -> None:
 def parse(head: bytes, length: int) -> Parsed | None:
     """Returns (is data, sequence number, payload, acknowledgment number) of a packet, else None.
 
-    The packet is a data packet or one of the receiver's.
+    The packet is a data packet of the sender, or a packet of the receiver.
     """
     ip_length = (head[0] & 15) * 4
     if head[9] != 6:
         return None
     seq, ack = struct.unpack_from("!II", head, ip_length + 4)
     payload = length - ip_length - (head[ip_length + 12] >> 4) * 4
-    # The sender's own bare ACK, that of the handshake, is neither.
+    # The sender's pure ACK of the handshake is excluded.
     return (payload > 0, seq, payload, ack) if payload > 0 or head[12:16] == socket.inet_aton(RECEIVER) else None
 
 
@@ -460,7 +461,8 @@ def summarise(options: argparse.Namespace, emulator: Emulator, sender: dict[str,
     parsed = [[parsed for _, head, length in seen if (parsed := parse(head, length))] for seen in within]
     data_sent = [row for row in parsed[0] if row[0]]
     retransmitted = len(data_sent) - len({row[1] for row in data_sent})
-    # How far the receiver acknowledged; 15 s of 16 Mbps are far below 2^31 bytes.
+    # The highest acknowledged byte. 15 s of 16 Mbps are far below 2^31 bytes, so numbers do not
+    # wrap.
     first = next((row[1] for row in data_sent), 0)
     goodput = max((value for row in parsed[1] if not row[0] and (value := (row[3] - first) & 0xFFFFFFFF) < 1 << 31), default=0)
     samples = round_trips(within[0])
@@ -549,7 +551,8 @@ def main() -> None:
         children.append(in_child(names[1], receive, ready_out))
         os.close(ready_out)
         os.read(ready_in, 1)
-        # Made only now: if the receiver held its other end, the report would never end.
+        # This pipe is created only now. If the receiver also had its other end open, reading the
+        # report would never end.
         report_in, report_out = os.pipe()
         emulator = Emulator(tuns, Serialised(16_000_000, 20, options.mark_above), make_reverse(options), int(options.delay * MS))
         children.append(in_child(names[0], send, options, report_out))

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Lays our curves of frame error rate beside those of ns-3 3.37.
+"""Compares acklab's curves of frame error rate with those of ns-3 3.37.
 
 Reads the output of `error_rates` (see `make error-rates`) and of
-`cargo run -p acklab-wifi --example error_curves`, and prints for each mode and
-length the SNR at which one frame in ten is lost: ours, and how much more (or
-less) each model of ns-3 needs, in dB.
+`cargo run -p acklab-wifi --example error_curves`, and prints, for each mode and length, acklab's
+SNR at which one frame in ten is lost, and the difference of each model of ns-3 from it in dB.
 """
 
 import csv

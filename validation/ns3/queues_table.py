@@ -1,6 +1,6 @@
-"""Queue disciplines beside the queue discs of ns-3 (queues.cc), each given the same arrivals.
+"""Compares queue disciplines with the queue discs of ns-3 (queues.cc), for the same arrivals.
 
-`make queues`, then this with acklab's Python.
+Run `make queues`, then this script with acklab's Python.
 
 Prints the table of docs/models/queues/README.md. Exits with 1 if drops or delays differ by more
 than `DROPS` and `DELAYS`.
@@ -25,9 +25,10 @@ allowance of the beginning.
 """
 RATE = "10Mbps"
 DROPS, DELAYS = 0.03, 0.15
-"""Shares by which drops and delays may differ: CoDel's square root is exact in acklab and one
-Newton step in ns-3, COBALT's first signal comes as in the kernel and in ns-3 an interval later, and
-PIE draws.
+"""Permitted relative differences of drops and delays, for three reasons.
+
+CoDel's square root is exact in acklab, and one Newton step in ns-3. COBALT's first signal is at the
+kernel's time in acklab, and an interval later in ns-3. PIE is random.
 """
 SEEDS = range(1, 17)
 """Seeds of PIE, which is random."""
@@ -37,11 +38,11 @@ SEEDS = range(1, 17)
 class Flow:
     """Packets of one size at one rate.
 
-    Size and rate are those of the payload. UDP and IPv4 add 28 bytes to each packet.
+    Size and rate refer to the payload. UDP and IPv4 add 28 bytes to each packet.
     """
 
     start: int
-    """Start in nanoseconds, so that no two packets arrive at once."""
+    """Start in nanoseconds. Starts differ, so that no two packets arrive at the same time."""
     payload: int
     rate: int
 
@@ -49,7 +50,7 @@ class Flow:
 CASES: Mapping[str, Sequence[Flow]] = {
     "12.3 Mbps": (Flow(0, 1472, 12_267_000),),
     "8, 5 and 0.07 Mbps": (Flow(0, 1472, 8_000_000), Flow(100_000, 1472, 5_000_000), Flow(350_000, 172, 68_800)),
-    # Their rates have no small common multiple, so that the order of packets varies.
+    # The rates have no small common multiple, so that the order of packets varies.
     "six of 1.89 to 2.11 Mbps, 128 to 1472 octets": tuple(
         Flow(130_000 * place, payload, rate)
         for place, (payload, rate) in enumerate(
@@ -64,12 +65,16 @@ DISCIPLINES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cake": ("FqCobalt", {"isolation": "flows", "tins": "best-effort"}),
     "pie": ("Pie", {}),
 }
-"""The queue disc of ns-3, and the settings with which a discipline is the same."""
+"""For each discipline: the queue disc of ns-3, and the settings that make acklab's discipline equal
+to it.
+"""
 
 
 APART = {(list(CASES)[-1], "cake")}
-"""Where flows near their fair share take turns: ns-3's FqCobalt has the lists of FQ-CoDel, and CAKE
-has others.
+"""Cases that are expected to differ.
+
+Flows near their fair share are served in another order, because ns-3's FqCobalt has the lists of
+FQ-CoDel, and CAKE has other lists.
 """
 
 
@@ -80,7 +85,7 @@ class Measured:
     arrived: int
     dropped: int
     delay: float
-    """From arrival to the end of transmission, in ms, of those that left."""
+    """Mean time in ms from arrival to the end of transmission, of transmitted packets."""
 
 
 def of_ns3(disc: str, flows: Sequence[Flow], seed: int) -> list[Measured]:
@@ -135,7 +140,7 @@ def of_acklab(discipline: str, settings: Mapping[str, Any], flows: Sequence[Flow
 
 
 def shown(values: Sequence[float]) -> str:
-    """Returns a mean over seeds with half of its interval, or the only value."""
+    """Returns a mean over seeds with the half-width of its interval, or a single value."""
     if len(values) == 1:
         return f"{values[0]:,.4g}" if isinstance(values[0], float) else f"{values[0]:,}"
     found = mean_interval(values)
@@ -143,7 +148,7 @@ def shown(values: Sequence[float]) -> str:
 
 
 def row(case: str, discipline: str) -> tuple[str, bool]:
-    """Returns a line of the table with acklab's and ns-3's values, and whether they agree."""
+    """Returns a row of the table with acklab's and ns-3's values, and whether they agree."""
     flows, (disc, settings) = CASES[case], DISCIPLINES[discipline]
     seeds = SEEDS if discipline == "pie" else SEEDS[:1]
     ours = [of_acklab(discipline, settings, flows, seed) for seed in seeds]
@@ -167,7 +172,7 @@ def row(case: str, discipline: str) -> tuple[str, bool]:
 
 
 def close(one: float, other: float, share: float) -> bool:
-    """Returns whether a number is within this share of another."""
+    """Returns `True` if a number differs from another by at most this share."""
     return abs(one - other) <= share * abs(other)
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the wired lines and prints each number beside the published one.
+"""Runs the scenarios with wired links and prints each number with the published number.
 
-Published lines come from an earlier run of ns-3 3.37; those of CCperf from its
-experiment #55 (ACK compression, TcpNewReno, interval 5 ms, quota 10).
-With --all: CUBIC, Vegas and CCperf's metrics too.
+Published numbers are from an earlier run of ns-3 3.37; CCperf's are from its experiment #55 (ACK
+compression, TcpNewReno, interval 5 ms, quota 10). With --all: CUBIC, Vegas and CCperf's metrics
+too.
 """
 
 import json
@@ -52,14 +52,14 @@ CCPERF = {
 
 
 def run(controller: str, ack_every: int, quota: int, *more: str) -> dict[str, Any]:
-    """Runs one line and returns what it printed."""
+    """Runs one scenario and returns the printed numbers."""
     command = [str(PROGRAM), f"--controller={controller}", f"--ackEvery={ack_every}", f"--quota={quota}", *more]
     result: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     return result
 
 
 def text(value: float) -> str:
-    """Returns counts as they are, other numbers with two places."""
+    """Returns a count as an integer, and other numbers with two decimals."""
     return str(value) if isinstance(value, int) else f"{value:.2f}"
 
 
@@ -74,8 +74,8 @@ def main() -> None:
         gate = f"5 ms/{quota}" if quota else "none"
         print(f"{gate:8} {controller[3:]:11} {ack_every:3} " + " ".join(f"{cell:>15}" for cell in cells))
     if everything:
-        # CCperf states neither. Its application rate and delay require 4 MB of buffer, and its
-        # sampled queue requires short access links.
+        # CCperf states neither the buffers nor the access links. Its application rate and delay
+        # require a buffer of 4 MB, and its sampled queue requires short access links.
         got = run("TcpNewReno", 1, 10, "--buffer=4000000", "--edge=1ms")
         print("\nCCperf experiment #55, buffer 4 MB, access links 1 ms: measured (CCperf)")
         for name, want in CCPERF.items():

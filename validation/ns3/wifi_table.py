@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the Wi-Fi lines and prints each number beside the published one.
+"""Runs the Wi-Fi scenarios and prints each number with the published number.
 
-Published lines are medians of three seeds of an earlier run of ns-3 3.37; so are these.
-`--seeds 1` takes a third of the time, a word as argument only the lines whose name has it.
+Published numbers are medians of three seeds of an earlier run of ns-3 3.37. The new numbers are
+medians of three seeds too. `--seeds 1` takes a third of the time. A word as argument selects the
+scenarios whose names contain it.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from typing import Any
 
 PROGRAM = Path(__file__).with_name("wifi")
 Line = tuple[str, list[str], tuple[float | None, ...]]
-"""Its name, its arguments, what was published."""
+"""A row of the table: name, arguments, and published values."""
 
 # Goodput in Mbps, unanswered data PPDUs in percent, MPDUs per PPDU at the AP, ACKs, Jain, timeouts,
 # AP queue.
@@ -22,8 +23,8 @@ KEYS = ("goodput_mbps", "unanswered", "mpdus_down", "acks", "jain", "rtos", "ap_
 HEADS = ("goodput", "unanswered %", "MPDUs", "ACKs", "Jain", "RTOs", "queue")
 
 DOWN = ["--connect=1s", "--data=1s", "--from=4s", "--to=14s"]
-# Windows of 65,535 bytes: the send buffer has to be as small, or NextSeg() of 3.37 requires an
-# empty segment once the window is full after a timeout.
+# Windows of 65,535 bytes: the send buffer must have the same size. Otherwise, NextSeg() of 3.37
+# requests an empty segment once the window is full after a timeout.
 UPLOAD = [
     "--standard=b", "--direction=up", "--transport=newreno", "--ackEvery=1",
     "--receiveBuffer=65535", "--sendBuffer=65535",
@@ -35,18 +36,21 @@ AC = ["--standard=ac", "--mcs=9", "--streams=2", "--width=80"]
 
 
 def line(name: str, arguments: list[str], *published: float | None) -> Line:
-    """Returns a line with its published values, in the order of KEYS. Later ones may be missing."""
+    """Returns a row with its published values, in the order of KEYS.
+
+    The last values may be missing.
+    """
     return name, arguments, published + (None,) * (len(KEYS) - len(published))
 
 
 def download(stations: int, transport: str, *published: float) -> Line:
-    """Returns a line with downloads to this number of 802.11n stations."""
+    """Returns a row with downloads to this number of 802.11n stations."""
     arguments = [*DOWN, "--standard=n", f"--stations={stations}", f"--transport={transport}"]
     return line(f"n {transport} {stations}", arguments, *published)
 
 
 def upload(queue: int, stations: int, goodput: float, unanswered: float, jain: float, rtos: int, mean_queue: float) -> Line:
-    """Returns a line with uploads of this number of 802.11b stations."""
+    """Returns a row with uploads of this number of 802.11b stations."""
     arguments = [*UPLOAD, f"--apQueue={queue}", f"--stations={stations}"]
     return line(f"b upload {stations}, queue {queue}", arguments, goodput, unanswered, 1, None, jain, rtos, mean_queue)
 
@@ -80,7 +84,7 @@ LINES = [
 
 
 def run(arguments: list[str], seed: int) -> dict[str, Any]:
-    """Runs one line and returns what it printed."""
+    """Runs one scenario and returns the printed numbers."""
     command = [str(PROGRAM), f"--seed={seed}", *arguments]
     result: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     result["unanswered"] *= 100

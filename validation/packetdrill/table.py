@@ -1,10 +1,11 @@
-"""Timelines against the kernel of this machine, as a table.
+"""Plays timelines against the kernel of this machine, and prints a table.
 
 `sudo .venv/bin/python validation/packetdrill/table.py FOLDER [--rounds N]`.
 
 FOLDER holds scripts that `cargo run -p acklab-transport --example scripts -- FOLDER` has written.
-Each is played at acklab's TCP, and several times at the kernel, which keeps to real time: it agrees
-if it does once. Prints a table in Markdown, and where they differ what was expected and what came.
+Each script is played against acklab's TCP, and several times against the kernel in real time. The
+kernel agrees if at least one play passes. Prints a table in Markdown, with expected and received
+events where they differ.
 """
 
 import argparse
@@ -25,7 +26,7 @@ def shown(verdict: Verdict) -> str:
 
 
 def main() -> int:
-    """Prints the table; returns 1 if acklab's own TCP differs from its timelines."""
+    """Prints the table; returns 1 if acklab's TCP differs from the timelines."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rounds", type=int, default=8, help="how often the kernel may try a script")

@@ -3,10 +3,10 @@
 `sudo .venv/bin/python validation/proxy/pages.py [--loads N] [--link LINK] [--octets N]
 [--without-browser] [--json]`.
 
-A server of HTTP/1.1 and the far side of the proxy share a node; a browser (chromium) and curl are
-behind the Wi-Fi link. Each load begins with a new browser, a new process of curl and no connection;
-TCP, with the kernel's CUBIC and BBR, and the proxy take turns. The time of a page is that of its
-load event, as its own script reports.
+A server of HTTP/1.1 and the far side of the proxy share a node. A browser (chromium) and curl are
+behind the Wi-Fi link. Each load begins with a new browser or a new process of curl, and without a
+connection. Loads over TCP, with the kernel's CUBIC and BBR, and over the proxy alternate. The load
+time of a page is the time of its load event, which the page's script reports.
 """
 
 import argparse
@@ -44,8 +44,9 @@ LINKS = {
 Linux's default length, the same with noise, and case 1.
 """
 IMAGES, IMAGE = 70, 35_000
-"""A page: so many images, and the bytes of each. HTTP Archive, "State of the Web", mobile pages of
-2024: 66 requests and 2.3 MB in the median.
+"""A page: the number of its images, and the bytes of each image.
+
+HTTP Archive, "State of the Web", mobile pages of 2024: 66 requests and 2.3 MB in the median.
 """
 FILE = 4_000_000
 """Bytes of the file that curl fetches, unless `--octets` is given."""
@@ -54,7 +55,7 @@ PORT, SOCKS, FAR = 8080, 1080, 8225
 LOADED = "loaded after [ms]: "
 """Prefix that the server prints before the time of a load."""
 PATIENCE = 120
-"""Seconds until a load counts as failed."""
+"""Seconds after which a load has failed."""
 MEASURES = {"page": "page in a browser [s]", "file": "file with curl [s]", "small": "image with curl [s]"}
 
 PAGE = (
@@ -97,7 +98,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self, port: int, congestion: str) -> None:
         super().__init__(("", port), Pages)
-        # Accepted connections inherit it.
+        # Accepted connections inherit the controller.
         self.socket.setsockopt(6, 13, congestion.encode())
 
 
@@ -187,7 +188,7 @@ def _loaded(file: Path) -> list[float]:
 def emulate(
     link: str, loads: int, octets: int, with_browser: bool
 ) -> tuple[list[dict[str, float | str | None]], tuple[str, ...]]:
-    """Returns the times of each load, and why they are unreliable."""
+    """Returns the times of each load, and the reasons why they are unreliable."""
     _, variants, changes = LINKS[link]
     own = f"{sys.executable} {Path(__file__).resolve()}"
     core.acquire_permission()

@@ -1,17 +1,17 @@
-"""Holds logs of version `draft-13` against the CDDL of the drafts.
+"""Validates logs of version `draft-13` by the CDDL of the drafts.
 
 `python validation/qlog/validate.py DRAFTS [LOG...]`.
 
 DRAFTS is a folder with draft-ietf-quic-qlog-main-schema-13 and draft-ietf-quic-qlog-quic-events-12,
-as the IETF publishes them in XML or as their repository (quicwg/qlog) has them in Markdown. Nothing
-of them is kept here. Without LOG, it validates logs of a short lossy download over each transport.
-Needs `pip install pycddl cbor2`.
+in XML as published by the IETF, or in Markdown as in their repository (quicwg/qlog). The drafts are
+not part of acklab. Without LOG, validates logs of a short lossy download over each transport.
+Requires `pip install pycddl cbor2`.
 
 The header, the fields of each event, its data by the event's name, and each frame by its type are
-validated on their own, so that a message names what is wrong; the drafts join event data and frames
-in unions in which any object is a frame. Two notations are rewritten for pycddl: `~Type` becomes
-the fields of Type, and group sockets are filled in, with nothing or with acklab's own field `tcp`.
-JSON has one kind of number, so float32 and float64 take integers as well.
+validated separately, so that a message names the fault. In the drafts, event data and frames are in
+unions in which any object is a valid frame. Two notations are rewritten for pycddl: `~Type` is
+replaced by the fields of Type, and group sockets are replaced by nothing or by acklab's field
+`tcp`. JSON has one kind of number, so float32 and float64 also accept integers.
 """
 
 import argparse
@@ -38,8 +38,7 @@ EXTENSIONS = {
 }
 """Fields that acklab adds to events."""
 OWN_FRAMES = re.compile(r"tack_\w+|ack_frequency|immediate_ack")
-"""Frames that the drafts do not have: those of TACK alone, and those of
-draft-ietf-quic-ack-frequency.
+"""Frames that the drafts lack: the frames of TACK, and the frames of draft-ietf-quic-ack-frequency.
 """
 
 
@@ -59,11 +58,11 @@ class Drafts:
         self.events = {rule.lower(): rule for rule in rules}
         frames = re.findall(r'^(\w+)\s*=\s*\{\s*frame_type:\s*"(\w+)"', self.text, re.MULTILINE)
         self.frames = {kind: rule for rule, kind in frames}
-        # Cached by instance, as there is one.
+        # The cache includes the instance, of which there is only one.
         self.schema = cache(self._schema)
 
     def _schema(self, rule: str) -> Schema:
-        # The first rule is the one that is validated.
+        # pycddl validates by the first rule.
         return Schema(f"validated = {rule}\n{self.text}")
 
     def faults(self, rule: str, value: object) -> Iterator[str]:
@@ -92,9 +91,9 @@ def _rewritten(text: str) -> str:
         if fields := re.search(rf"^{name}\s*=\s*\{{(.*?)^\}}", text, re.DOTALL | re.MULTILINE):
             text = text.replace(f"~{name}", fields[1])
     text = re.sub(r"\* (\$\$[\w-]+)", lambda socket: EXTENSIONS.get(socket[1], ""), text)
-    # pycddl takes an unquoted key `time` for the type of that name in the prelude.
+    # pycddl interprets an unquoted key `time` as the type `time` of the prelude.
     text = re.sub(r"\btime:", '"time":', text)
-    # Any event data are allowed where the event is validated, and their own rule afterwards.
+    # The rule of the event accepts any data. The data are validated afterwards by their rule.
     text = text.replace("data: $ProtocolEventData", "data: { * text => any }")
     text = re.sub(r"^\$ProtocolEventData\s*/=.*?(?=^\S|\Z)", "", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r"frames: \[([*+]) \$QuicFrame\]", r"frames: [\1 { * text => any }]", text)
@@ -129,7 +128,7 @@ def faults(drafts: Drafts, path: Path, seen: Counter[str]) -> Iterator[str]:
             kind = frame["frame_type"]
             if kind in drafts.frames:
                 seen[f"frame {kind}"] += 1
-                # Facts of ACKs that only TACK reports.
+                # Properties of ACKs that only TACK reports.
                 yield from drafts.faults(drafts.frames[kind], {key: value for key, value in frame.items() if key != "tack"})
             elif not OWN_FRAMES.fullmatch(kind):
                 yield f"frame {kind}: found no such frame in the drafts"
@@ -150,7 +149,7 @@ def _logs(folder: Path) -> list[Path]:
 def main() -> None:
     """Prints each kind of fault once, with the number of times that it occurs.
 
-    Ends with 1 if there is any.
+    Exits with status 1 if there is any fault.
     """
     parser = argparse.ArgumentParser(description=(__doc__ or "").split(":", 1)[0])
     parser.add_argument("drafts", type=Path)

@@ -1,9 +1,8 @@
 """Random valid scenarios: chains, forks and cells.
 
-All transports, controllers and ACK policies; gates, filters, jitter, reordering, loss and HACK.
-
-A scenario is drawn from a number, and is the same for the same number. What the core refuses is
-drawn again, and counted.
+They have all transports, controllers and ACK policies; gates (which release packets in bursts), ACK
+filters, jitter, reordering, loss and HACK. A scenario is a function of its number. Scenarios that
+the core refuses are counted, and replaced by another draw.
 """
 
 import math
@@ -29,9 +28,9 @@ POLICIES = (
     "byte-counting",
 )
 PAYLOAD = 1500
-"""Bytes of a packet, by which queues are sized."""
+"""Bytes of a packet, from which queue limits are computed."""
 ACTIVE = ("fq-codel", "cake", "pie", "dualpi2")
-"""Queues that keep themselves short."""
+"""Queue disciplines with AQM, which keep the queue short."""
 
 
 def scenario(number: int) -> Scenario:
@@ -71,7 +70,7 @@ def _chain(random: Random, made: Scenario) -> None:
 
 
 def _fork(random: Random, made: Scenario) -> None:
-    """Nodes around a central node, each with its own link."""
+    """Draws nodes around a central node, each with a separate link."""
     leaves = random.randint(3, 6)
     rates, delays = [_log(random, 1.0, 100.0) for _ in range(leaves)], [_log(random, 0.2, 30.0) for _ in range(leaves)]
     made["link"] = [
@@ -128,7 +127,7 @@ def _flows(random: Random, made: Scenario, pairs: list[tuple[str, str]]) -> None
         )
         flow = _flow(random, f"f{number}", start, end, traffic)
         if flow["transport"]["protocol"] == "udp" and traffic["model"] in ("greedy", "fixed"):
-            # UDP gives an application no rate.
+            # UDP cannot limit an application to the rate of the path.
             flow["traffic"] = {"model": "constant", "rate": f"{_log(random, 20, 20_000):.0f}kbps", "write": "1200B"}
         if random.random() < 0.4:
             flow["start"] = f"{random.randint(0, 900)}ms"
@@ -184,8 +183,8 @@ def _direction(random: Random, rate: float, delay: float, is_return: bool = Fals
     )
     if random.random() < 0.15:
         interval = random.randint(1, 12)
-        # As many packets as the rate brings in an interval, so that the gate holds them back and
-        # does not choke them.
+        # The quota is the number of packets that arrive in an interval. So the gate delays packets,
+        # but does not limit the rate.
         made["gate"] = {
             "interval": f"{interval}ms",
             "quota": max(2, math.ceil(rate * 1e3 * interval / (8 * 200 if is_return else 8 * PAYLOAD))),
@@ -218,7 +217,7 @@ def _fifo(packets: int) -> Scenario:
 
 
 def _active(random: Random, packets: int, rate: float) -> Scenario:
-    """Returns a queue with AQM, its own settings and room for at least a hundred packets."""
+    """Returns a queue with AQM, random settings and a limit of at least a hundred packets."""
     made: Scenario = {"discipline": random.choice(ACTIVE), "limit": f"{max(packets, 100)}packets"}
     if made["discipline"] == "cake":
         made["isolation"] = random.choice(("triple", "dual-source", "dual-destination", "flows"))

@@ -11,7 +11,7 @@ ENTER = ("total_packets_in_l2", "total_wire_duplicates_l1")
 EXIT = ("total_qdisc_drops_l2", "total_filtered_acks_l2", "total_wire_losses_l1", "total_packets_out_l2")
 TOLERANCE = 1e-9
 TICK = 1.0
-"""Milliseconds of TCP's clock of timestamps, by which a round trip may be measured too short."""
+"""Tick of TCP's timestamp clock in milliseconds. A measured RTT may be too short by one tick."""
 HALF = 0.5
 
 
@@ -27,7 +27,7 @@ def is_clean(scenario: Scenario) -> bool:
 
 
 def violations(scenario: Scenario, tables: Mapping[str, Rows]) -> list[str]:
-    """Returns the faults in the results of a run, each after the name of its rule."""
+    """Returns the faults in the results of a run, each preceded by the name of its rule."""
     flows, links = tables["flows"], tables["links"]
     return [*_conserved(links), *_within_the_capacity(flows, links), *_propagated(scenario, flows), *_moves(scenario, flows)]
 
@@ -109,5 +109,5 @@ def _moves(scenario: Scenario, flows: Rows) -> list[str]:
 
 
 def below_half(goodput: float, best: float) -> bool:
-    """Returns True if a flow is below half of what the best controller reaches on the same path."""
+    """Returns `True` if a goodput is below half of the best controller's on the same path."""
     return goodput < HALF * best

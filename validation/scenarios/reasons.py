@@ -1,6 +1,6 @@
 """Reasons for goodput below half of the best controller's over a clean path.
 
-Each has a controller, a condition, and the page that documents it.
+Each reason has controllers, a condition, and the page that documents it.
 """
 
 import re
@@ -15,20 +15,22 @@ from .invariants import milliseconds
 Scenario = Mapping[str, Any]
 
 RARE = ("chrome", "tack", "ack-frequency", "ack-congestion-control", "daass")
-"""ACK policies that let more than two packets wait for an ACK."""
+"""ACK policies that acknowledge more than two packets per ACK."""
 RARE_PRESETS = ("mvfst", "s2n-quic", "chrome")
-"""Stacks of QUIC whose receivers acknowledge each tenth packet."""
+"""Stacks of QUIC whose receivers send one ACK per ten packets."""
 HEADERS = 52
 """Bytes of IPv4 and TCP with timestamps."""
 MIN_TIMEOUT = 1.0
-"""The least retransmission timeout of RFC 6298, §2.4, in seconds."""
+"""The minimum retransmission timeout of RFC 6298, §2.4, in seconds."""
 TICK = 1e-3
 """The clock of TCP's timestamps, in seconds."""
 BETA = 4
 """Segments in the queue above which Vegas shrinks its window."""
 
 GAPS = 1024
-"""Gaps of a stream that quinn-proto keeps (`MAX_CHUNKS` of `connection/assembler.rs`)."""
+"""Maximum number of gaps in a stream that quinn-proto stores (`MAX_CHUNKS` of
+`connection/assembler.rs`).
+"""
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class Case:
 
     @property
     def is_acknowledged_rarely(self) -> bool:
-        """Returns whether more than two packets wait for an ACK."""
+        """Returns `True` if an ACK covers more than two packets."""
         ack: Mapping[str, Any] | None = self.transport.get("ack")
         if ack is None:
             return self.transport.get("preset") in RARE_PRESETS
@@ -96,7 +98,7 @@ class Case:
     def has_slow_return(self) -> bool:
         """Returns whether long loss lists in ACKs return over a slow link.
 
-        It is ten times slower, and its queue has no limit.
+        The return link is ten times slower, and its queue has no limit.
         """
         ratio = float(self.scenario["link"][0]["reverse"]["rate"].removesuffix("Mbps")) / float(
             self.forward["rate"].removesuffix("Mbps")
@@ -120,7 +122,7 @@ class Case:
     def is_repaired_by_timeout(self) -> bool:
         """Returns whether only a timeout repairs a lost retransmission.
 
-        It waits for a hundred round trips.
+        The timeout takes a hundred round trips.
         """
         return self.is_of_rfcs and self.round_trip < MIN_TIMEOUT / 100
 
@@ -133,7 +135,7 @@ class Reason:
     holds: Callable[[Case], bool]
     why: str
     ending: str | None = None
-    """The ending of a connection that it ends."""
+    """State in which the connection ends for this reason; None if it does not end."""
 
 
 REASONS = (

@@ -1,4 +1,4 @@
-"""Reduces a failing scenario as far as it still fails by the same rule."""
+"""Reduces a failing scenario while it still fails by the same rule."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -22,13 +22,13 @@ KEPT = (
     "reverse",
     "forward",
 )
-"""Keys without which a scenario is none."""
+"""Keys that every scenario requires, so they are not removed."""
 
 
 def reduce(scenario: Scenario, fails: Callable[[Scenario], bool], tries: int = 300) -> Scenario:
     """Returns the smallest scenario found by removing parts one by one in at most `tries` runs.
 
-    `fails` runs one.
+    `fails` runs a scenario, and returns `True` if it fails.
     """
     smallest, left = scenario, tries
     is_smaller = True

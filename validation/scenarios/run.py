@@ -1,10 +1,10 @@
-"""Runs random scenarios and checks what must hold of each.
+"""Runs random scenarios and checks the invariants of each.
 
 `python validation/scenarios/run.py --count 2000 --out out/scenarios`.
 
-Failures are reduced and written as scenarios into the folder `--out`, with the rule that they break
-in their title. Flows over clean paths that deliver less than half of what the best controller
-delivers there need a written reason: `reasons.py`. Exits with 1 if something failed.
+Failures are reduced and written as scenarios into the folder `--out`, with the violated rule in
+their title. A flow over a clean path that delivers less than half of the best controller's goodput
+requires a documented reason: `reasons.py`. Exits with status 1 if a scenario failed.
 """
 
 import argparse
@@ -34,11 +34,11 @@ from validation.scenarios.reduce import reduce
 Scenario = dict[str, Any]
 
 LONGEST = 120
-"""Seconds of CPU after which a run counts as one that does not end."""
+"""Maximum CPU time of a run in seconds; a longer run is regarded as endless."""
 COSTLY = 10
-"""A run may cost this many times what a packet costs in the median run of its transports…"""
+"""Maximum CPU time per packet, relative to the median run with the same transports."""
 UNCOUNTED = 1.0
-"""…once it has taken more seconds of CPU than these."""
+"""Minimum CPU time in seconds of a run to which `COSTLY` applies."""
 BEST_OF = ("cubic", "bbr")
 """Controllers that a flow over a clean path is compared with."""
 
@@ -120,7 +120,7 @@ def _compare(checked: Checked, flow: dict[str, Any]) -> None:
 
 
 def _again(scenario: Scenario, rule: str) -> bool:
-    """Returns True if the scenario breaks this rule."""
+    """Returns `True` if the scenario violates this rule."""
     try:
         tables, _ = _tables(scenario)
     except ScenarioError:
@@ -131,9 +131,9 @@ def _again(scenario: Scenario, rule: str) -> bool:
 
 
 def _costly(all_checked: list[Checked]) -> Iterator[Checked]:
-    """Yields runs whose packets cost ten times those of their neighbours, with this as failure.
+    """Yields runs with excessive cost per packet, with a failure that reports the cost.
 
-    Neighbours are the runs of the same transports.
+    The cost is more than ten times the median of runs with the same transports.
     """
     costs: dict[str, list[float]] = {}
     for checked in all_checked:

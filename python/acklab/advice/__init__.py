@@ -6,13 +6,13 @@
     found.uses["download"].winner           # a candidate, or None: nothing to recommend
 
 candidates  what may be changed
-uses        what a person does over the path, and how that is scored
-paths       the scenarios that a path may be, and what of it is known
-settle      what the fit of a capture leaves open, and what capture settles it
+uses        what a person does over the path, and the score of each use
+paths       the possible scenarios of a path, and its known directions
+settle      unknown quantities of a fit, and captures that determine them
 racing      all candidates over a few scenarios, the better ones over more
 harm        what a change costs others, latency, the start of transfers and the other direction
 verdicts    a recommendation, or "nothing to recommend"
-stacks      how to switch a change on in stacks that exist
+stacks      commands that enable a change in existing stacks
 advise      all of it, from a scenario, a template or a capture
 document    the answer as text, tables and a report, which `acklab.report.write` writes
 """

@@ -25,19 +25,24 @@ from acklab.sweeps.grid import variations
 _CAPTURES = (".pcap", ".pcapng", ".cap", ".sqlog", ".qlog")
 _COMPRESSED = (".gz", ".zst")
 _SHORTEST, _LONGEST = 2.0, 30.0
-"""Seconds of a run: several round trips, and long enough that start-up has little weight;
-*chosen*.
+"""Minimum and maximum duration of a run in seconds.
+
+The minimum covers several round trips; in the maximum, start-up has little weight. *Chosen*.
 """
 _EFFORT = 60.0
 """The default of `seconds`."""
 _PACE = 1.5e6
-"""Data packets that two cores under other load simulate in a second, measured (270 runs in 14.8 s).
+"""Data packets per second that two cores simulate while other processes run; measured (270 runs in
+14.8 s).
 
-It converts seconds to a number of packets, which does not depend on the machine.
+This constant converts the effort in seconds to a number of packets, so the result does not depend
+on the machine.
 """
 _RUNS = 90
-"""Average number of runs per use, measured on the path of docs/guide/advice.md. Most uses end after
-the first round; others are confirmed in runs of twice the duration.
+"""Average number of runs per use, measured on the path of docs/guide/advice.md.
+
+Most uses need only the first round. The winners of the other uses are confirmed in runs of twice
+the duration.
 """
 _FULL = 1500
 """IP bytes of a full packet."""
@@ -58,11 +63,11 @@ class Advice:
     duration: float
     """Simulated seconds of a run."""
     runs: int
-    """Runs that the answer took."""
+    """Number of runs for the answer."""
     notes: tuple[str, ...]
     """Remarks of the fit about the capture."""
     took: float
-    """Seconds that the answer took."""
+    """Time to compute the answer, in seconds."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the output of `acklab advise --json`."""
@@ -90,13 +95,14 @@ def advise(
 ) -> Advice:
     """Compares settings and transports over the possible scenarios of a path.
 
-    Recommends only certain gains. Settings are those of the receiver, the sender and the router.
+    Recommends a change only if its gain is statistically certain. Compares settings of the
+    receiver, the sender and the router.
 
     `link` is a scenario, a capture, a log in qlog, or the name of a template. The first flow of a
     scenario is the user's. Captures and logs are fitted first. `set` changes the scenario; `vary`
-    adds ranges of uncertain values. `uses` are names of `USES`. `seconds` are the effort: about the
-    time that two cores need. The answer depends only on the arguments, not on the duration of the
-    calculation. Raises ScenarioError, UsageError.
+    adds ranges of uncertain values. `uses` are names of `USES`. `seconds` is the effort: the
+    approximate time of the calculation on two cores. The answer depends only on the arguments, not
+    on the duration of the calculation. Raises ScenarioError, UsageError.
     """
     began = time.monotonic()
     wanted = [_use(name) for name in uses]
@@ -119,11 +125,11 @@ def _path(
     source, name, notes = _source(link, stack, changes)
     table = _fit_of(source)
     known = known_of_fit(table, changes) if table is not None else None
-    # Unknown quantities of a fit are refused when they are used.
+    # A run with unknown quantities of a fit is refused later.
     changes = changes if table is None else ["fit=", *changes]
     if known is not None and known.blocked is not None:
-        # No scenario is simulated. The delay is only set because a scenario without a rate and a
-        # delay is refused.
+        # This scenario is not simulated. It has a delay only because a scenario with neither rate
+        # nor delay is refused.
         changes = [f"{DELAYS[0]}=1ms", *changes]
     base = source.load(changes)
     if not base.get("flow"):

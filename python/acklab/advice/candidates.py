@@ -14,12 +14,12 @@ TODAY = "as it is"
 RECEIVER, SENDER, ROUTER, TRANSPORT = "receiver", "sender", "router", "transport"
 """Owners of a setting."""
 _SHAPED = 0.95
-"""Rate of a shaper in front of a link, relative to that of the link. tc-cake(8) advises a rate
-below that of the link, so that the queue forms at CAKE.
+"""Rate of a shaper in front of a link, relative to the rate of the link. tc-cake(8) advises a rate
+below the link's, so that the queue forms at CAKE.
 """
 _ACKS_MATTER = 0.1
-"""The minimum share of the return path that the ACKs of a full download take if fewer ACKs may
-help; *chosen*: with less, nine tenths remain for other traffic.
+"""Fewer ACKs may help if the ACKs of a full download take at least this share of the return path.
+*Chosen*: below this share, nine tenths of the return path remain for other traffic.
 """
 _ACK = 52
 """IP bytes of an ACK with timestamps."""
@@ -42,15 +42,15 @@ class Candidate:
     transport: Mapping[str, Any] | None = None
     """Settings of the transport of the user's flows that replace the present ones."""
     replaces: bool = False
-    """Whether these settings replace the whole transport."""
+    """`True` if these settings replace the whole transport."""
     queues: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """The queues of directions of links that replace the present ones, by name."""
     switches: tuple[str, ...] = ()
-    """Entries of stacks.toml with the commands that switch it on."""
+    """Entries of stacks.toml with the commands that enable the change."""
     rates: tuple[tuple[str, str], ...] = ()
     """Directions of links with the RATE that tc sets for each."""
     adds_acks: bool = False
-    """Whether it causes more ACKs than the present settings."""
+    """`True` if the change causes more ACKs than the present settings."""
 
     def over(self, today: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the present transport with this change."""
@@ -62,7 +62,7 @@ class Candidate:
 def candidates(base: Mapping[str, Any], used: Set[str] | None = None) -> list[Candidate]:
     """Returns all candidates that can act on a path; the first changes nothing.
 
-    `base` is the scenario in full, whose first flow is the user's. `used` are the controllers that
+    `base` is the complete scenario; its first flow is the user's. `used` are the controllers that
     the sender may have today, if the flow names none.
     """
     today = base["flow"][0]["transport"]
@@ -110,7 +110,11 @@ def _quic() -> Iterator[Candidate]:
 
 
 def _routers(base: Mapping[str, Any]) -> Iterator[Candidate]:
-    """Yields CAKE in front of the slowest links, its ACK filter if ACKs matter, and ACKs first."""
+    """Yields the changes of routers.
+
+    They are CAKE in front of the slowest links, CAKE's ACK filter if ACKs matter, and priority for
+    ACKs.
+    """
     if base.get("wifi"):
         # The queue of the access point fills, and a shaper on a wired link does not empty it.
         return
@@ -158,8 +162,8 @@ def _return(base: Mapping[str, Any]) -> Direction | None:
 def acks_matter(base: Mapping[str, Any]) -> bool:
     """Returns `True` if the ACKs of a full download matter.
 
-    They matter if they take a tenth of the return path, or share the air of a Wi-Fi cell with the
-    download.
+    They matter if they take at least a tenth of the return path, or if they share the air of a
+    Wi-Fi cell with the download.
     """
     if base.get("wifi"):
         return True

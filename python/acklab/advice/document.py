@@ -11,7 +11,7 @@ from acklab.tables import Table
 
 
 def table(advice: Advice) -> Table:
-    """Returns the answer in one screen: a line per use."""
+    """Returns the answer as a table with a row per use, which fits one screen."""
     rows = [
         [one.use.title, _today(one), _best(one), "–" if one.gain is None else gain_of(one), _worse(one)]
         for one in advice.uses.values()
@@ -61,7 +61,7 @@ def _mark(harm: Harm) -> str:
 
 
 def _percent(harm: Harm) -> str:
-    """By how much a harm is worse than today in a quarter of the scenarios."""
+    """Returns the excess of a harm over today, in the worst quarter of the scenarios [%]."""
     gain = harm.quartile
     if gain <= 0:
         return "all"
@@ -106,7 +106,7 @@ def lines(advice: Advice) -> list[str]:
 
 
 def standings_table(found: Verdict) -> Table:
-    """Returns the candidates in their order."""
+    """Returns the table of candidates, the best first."""
     rows = [[one.candidate.name, one.candidate.reach, _factor(one.gain), str(len(one.gains))] for one in found.standings]
     caption = f"{found.use.title}: gain in {found.use.quantity} over today, median (above 1 is better)"
     return Table(["candidate", "whose setting", "gain", "runs"], rows, caption, numeric_from=2)

@@ -1,7 +1,7 @@
 """Measures the costs of a change.
 
-They concern other flows on the path, latency, the start of transfers, the return path, and the
-other direction.
+The costs concern other flows on the path, latency, the start of transfers, the return path, and the
+opposite direction.
 """
 
 import statistics
@@ -38,29 +38,29 @@ _NEIGHBOUR = {"protocol": "tcp", "preset": "linux", "congestion": {"algorithm": 
 
 @dataclass(frozen=True)
 class Harm:
-    """A quantity with a choice and with the present settings: medians over scenarios."""
+    """Medians of a quantity over scenarios, with the chosen change and with today's settings."""
 
     what: str
     unit: str
     today: float | None
     chosen: float | None
     ratio: float
-    """The median of the gain over today: below 1 is worse."""
+    """The median gain relative to today's settings; values below 1 are worse."""
     quartile: float
-    """The lower quartile of the gain: it is as bad or worse in a quarter of the scenarios."""
+    """The lower quartile of the gain: a quarter of the scenarios have at most this gain."""
 
     @property
     def is_harm(self) -> bool:
-        """Returns `True` if the choice is notably worse than today in a quarter of the scenarios.
+        """Returns `True` if the change is notably worse than today in a quarter of the scenarios.
 
-        Whether others are harmed may depend on quantities that a capture does not show, such as the
-        queue behind a sender with BBR, so a median does not show it.
+        The quartile is used because a median may hide harm to other flows. This harm may depend on
+        quantities that a capture does not show, such as the queue behind a sender with BBR.
         """
         return self.quartile < 1 - _NOTABLE
 
     @property
     def is_usual(self) -> bool:
-        """Returns `True` if the choice is notably worse than today in most scenarios."""
+        """Returns `True` if the change is notably worse than today in most scenarios."""
         return self.ratio < 1 - _NOTABLE
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,11 +118,14 @@ TESTS: Sequence[Use] = (
         PATIENCE,
     ),
 )
-"""Possible costs of a change besides its use."""
+"""Measured costs of a change outside the use that it was chosen for."""
 
 
 def harms(racer: Racer, use: Use, today: Candidate, chosen: Candidate) -> list[Harm]:
-    """Returns the costs of a choice compared with today, as far as the path is known."""
+    """Returns the costs of a chosen change relative to today's settings.
+
+    Omits costs that depend on unknown directions of the path.
+    """
     count = min(_MEMBERS, len(racer.path.members))
     found = []
     tests = [*(test for test in TESTS if test.flows is not use.flows), *use.beside]

@@ -13,15 +13,17 @@ from acklab.scenario import Source
 from acklab.sweeps.grid import Variation
 
 MEMBERS = 20
-"""Number of scenarios of a path. Each has its own seed.
+"""Number of scenarios of a path. Each scenario has a different seed.
 
 The gain over one more path of the same kind is below 20 gains with a probability of 1/21 (Wilks,
 Annals of Mathematical Statistics 12, 1941), so the lowest of the 20 is the lower end of an interval
 of 95 %.
 """
 _SPREAD = "0ms..20ms"
-"""Range of the start of the advised flow, which meets other flows and gates at another phase with
-each seed; *chosen*.
+"""Range of the start time of the advised flow.
+
+With each seed, the flow meets other flows and gates (which release packets in bursts) at another
+phase. *Chosen*.
 """
 
 
@@ -30,7 +32,7 @@ class Member:
     """A possible scenario of the path."""
 
     base: Mapping[str, Any]
-    """The scenario in full, whose first flow is the user's."""
+    """The complete scenario; its first flow is the user's."""
     seed: int
 
 
@@ -45,11 +47,11 @@ class Path:
     unknown: Mapping[str, str]
     """Reasons for unknown rates, by direction."""
     settles: Mapping[str, str]
-    """The captures that would show them, by direction."""
+    """The captures that would show the unknown rates, by direction."""
     blocked: str | None
-    """Reason for no advice, if there is one."""
+    """Reason why no advice is possible; None if advice is possible."""
     settled_by: str
-    """The capture that would resolve it."""
+    """The capture that would make advice possible."""
 
     @property
     def base(self) -> Mapping[str, Any]:
@@ -96,7 +98,7 @@ def members_of(
 ) -> tuple[Member, ...]:
     """Returns the members of an ensemble.
 
-    They are those of a fit, or those of a scenario whose uncertain values are drawn for each seed.
+    Either the members of a fit, or copies of a scenario with uncertain values drawn for each seed.
     """
     if given:
         return tuple(Member(source.load([*one["set"], *changes]), int(one["seed"])) for one in given[:MEMBERS])
@@ -109,7 +111,7 @@ def members_of(
 
 
 def unlimited(base: Mapping[str, Any]) -> dict[str, str]:
-    """Returns directions whose hops have no rate, so that transfers over them have none either."""
+    """Returns the directions without a rate limit, because none of their hops has a rate."""
     flow = base["flow"][0]
     found = {}
     for name, start, end in ((FORWARD, flow["from"], flow["to"]), (BACK, flow["to"], flow["from"])):

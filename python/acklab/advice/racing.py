@@ -1,7 +1,7 @@
 """Races candidates over the scenarios of a path.
 
-All candidates run over a few scenarios, the better ones over more, and the best over all, so that
-candidates that cannot win cost little.
+All candidates run over a few scenarios, the better candidates over more, and the best over all. So
+candidates that cannot win cost little time.
 
 This is successive halving (Jamieson and Talwalkar, AISTATS 2016) by scenarios. All candidates of a
 round run over the same scenarios with the same seeds, so their differences are not random. The
@@ -24,11 +24,11 @@ from acklab.runner import run
 from acklab.scenario import Source
 
 ROUNDS = ((3, 4), (8, 2), (MEMBERS, 2))
-"""Scenarios of each round, and number of candidates for the next round besides the present one;
-*chosen*.
+"""For each round: the number of scenarios, and the number of candidates for the next round in
+addition to the present settings; *chosen*.
 """
 EQUAL = 0.02
-"""Scores this close to the best count as equal."""
+"""Scores are regarded as equal if they differ from the best by at most this share."""
 AGAIN = 1000
 """Offset of the seeds of the runs that confirm the winner of the first runs."""
 
@@ -42,9 +42,10 @@ class Standing:
     scores: tuple[float | None, ...]
     """Scores by member; None if a run did not complete."""
     gains: tuple[float, ...]
-    """Its score / today's, or the inverse for times and delays: above 1 is better.
+    """The candidate's score relative to today's, or the inverse for times and delays: values above
+    1 are better.
 
-    Infinite or 0 if only one of the two reached its end.
+    Infinite or 0 if only one of the two runs completed.
     """
 
     @property
@@ -54,7 +55,7 @@ class Standing:
 
 
 class Racer:
-    """Runs on some threads: the core holds no lock of the interpreter while it runs.
+    """Runs simulations on several threads; the core releases the interpreter's lock during a run.
 
     No run is made twice.
     """
@@ -72,7 +73,7 @@ class Racer:
     ) -> dict[str, tuple[float | None, ...]]:
         """Returns the scores over the first `count` members, by candidate.
 
-        `again` is added to their seeds.
+        `again` is added to the members' seeds.
         """
         wanted = [(candidate, member) for member in range(count) for candidate in candidates]
         keys = [(use.name, candidate.name, member, seconds, again) for candidate, member in wanted]
@@ -88,7 +89,8 @@ class Racer:
     def score(self, use: Use, candidate: Candidate, member: int, seconds: float, again: int) -> float | None:
         """Returns the score of one run.
 
-        For a use that ends by itself, runs get longer until one reaches its end.
+        If the use ends by itself, the run is repeated with longer durations until the use
+        completes.
         """
         one = self.path.members[member]
         seed = one.seed + again
@@ -103,8 +105,8 @@ class Racer:
             except (ScenarioError, RunError):
                 if candidate.name == TODAY:
                     raise
-                # A transport that the path does not support, such as QUIC through a proxy for
-                # TCP, is no choice.
+                # A candidate has no score if the path does not support its transport, such as QUIC
+                # through a TCP proxy.
                 return None
             if score is not None:
                 return score
@@ -127,7 +129,7 @@ def gains_of(use: Use, values: Sequence[float | None], today: Sequence[float | N
 def race(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> list[Standing]:
     """Returns the standings of all candidates except today's, the best first.
 
-    If no candidate of a round is better by more than 2 %, the round is the last.
+    Stops after a round in which no candidate is better than today's settings by more than 2 %.
     """
     today, *alive = candidates
     standings: dict[str, Standing] = {}

@@ -12,7 +12,7 @@ UPLOAD = "record a download and then an upload in one capture: tcpdump -i IFACE 
 CHANGES = "the rate changes, as over radio or beside others: advise a scenario with a trace or a cell (acklab new lte, acklab new office)"
 OTHER = "describe the path as a scenario of several links, such as a template (acklab new lists them), and advise that"
 _CHANGING = "trains differ in rate"
-"""Words of the evidence of `inspect` for a rate that changes."""
+"""Words by which `inspect` describes a changing rate in its evidence."""
 _GATE = ".gate.interval"
 _KEYS = {FORWARD: "link.path.forward.", BACK: "link.path.reverse."}
 
@@ -41,7 +41,7 @@ def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
             if one["key"].startswith(prefix) and direction not in unknown:
                 unknown[direction] = f"{one['key']} is not known: {one['evidence']}"
                 advice = DOWNLOAD if direction == FORWARD else UPLOAD
-                # With a rate that changes, another capture shows no more.
+                # If the rate changes, another capture does not show more.
                 advice = CHANGES if _CHANGING in one["evidence"] else advice
                 settles[direction] = f"{advice}; or {one['give']}"
     for one in table.get("parameter", []):
@@ -50,7 +50,7 @@ def known_of_fit(table: Mapping[str, Any], changes: Sequence[str]) -> Known:
             settles[TIMING] = (
                 "describe the link that releases them, such as a cell (acklab new office) or grants (acklab new cable)"
             )
-    # A fit already includes the quantities that were given to it. Other changes describe another
+    # A fit already includes the quantities that the user gave to it. Other changes describe another
     # path.
     fitted = {one["key"] for one in table.get("parameter", []) if one["status"] == "given"}
     changed = any(key.startswith(tuple(_KEYS.values())) for key in given - fitted)

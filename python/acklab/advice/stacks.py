@@ -36,9 +36,9 @@ def stacks() -> Mapping[str, Stack]:
 
 
 def switches(candidate: Candidate, over_wifi: bool) -> list[Stack]:
-    """Returns the entries of a candidate, with its rates.
+    """Returns the entries of stacks.toml for a candidate, with the candidate's rates.
 
-    A candidate that thins ACKs over Wi-Fi has the entries of drivers as well.
+    For a candidate that removes ACKs over Wi-Fi, also returns the entries of drivers.
     """
     wanted = list(candidate.switches)
     if over_wifi and {"cake-ack-filter", "linux-gro"} & {*wanted}:
@@ -47,7 +47,7 @@ def switches(candidate: Candidate, over_wifi: bool) -> list[Stack]:
 
 
 def _with_rates(stack: Stack, rates: tuple[tuple[str, str], ...]) -> Stack:
-    """Returns an entry whose commands have the RATE of each direction."""
+    """Returns an entry whose commands contain the RATE of each direction."""
     commands = [
         f"{command.replace('RATE', rate)}{f'   # {direction}' if len(rates) > 1 else ''}" if "RATE" in command else command
         for command in stack.commands

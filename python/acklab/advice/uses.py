@@ -12,28 +12,32 @@ from acklab.links import link_path
 from acklab.result import Result
 
 FORWARD, BACK, TIMING = "forward", "back", "timing"
-"""Dependencies of a use on a path: the rates of the directions of the first flow's data and against
-them, and the delay of single packets beside their queue.
+"""Properties of the path that a use depends on: the rate in the direction of the first flow's data,
+the rate in the opposite direction, and the delay of single packets in addition to queueing.
 """
 _VIDEO_CALL = 1e6
-"""Rate of a video call in bit/s, in each direction: of the order of what WebRTC sends at 720p.
+"""Rate of a video call in bit/s, in each direction: the order of magnitude of WebRTC at 720p.
 
-Slower paths carry a call of a tenth of their rate.
+On a slower path, the call has a tenth of the path's rate.
 """
 _FILM = 25e6
-"""Rate of a film in bit/s: that of streaming services for 4K.
+"""Rate of a film in bit/s: the rate of streaming services for 4K.
 
-Slower paths carry a film of half of their rate.
+On a slower path, the film has half of the path's rate.
 """
 _PROBE = {"transport": {"protocol": "udp"}, "traffic": {"model": "poisson", "rate": "32kbps", "write": "200B"}}
-"""A probe of latency: 20 datagrams a second, at random so that they meet all phases of a queue
-(PASTA: Wolff, Operations Research 30(2), 1982); the rate is *chosen*.
+"""A probe of latency: 20 datagrams per second at random times, which sample all phases of a queue
+(PASTA: Wolff, Operations Research 30(2), 1982).
+
+The rate is *chosen*.
 """
 PATIENCE = (8.0, 30.0, 120.0)
-"""Simulated seconds of a page: if it is not complete, more, because what runs beside it costs time
-until the end.
+"""Simulated durations in seconds for a page.
 
-After the last it counts as failed.
+If the page is not complete after one duration, the run is repeated with the next. The durations
+grow stepwise because concurrent flows cost computing time until the end.
+
+After the last duration, the page has failed.
 """
 
 Flows = list[dict[str, Any]]
@@ -52,19 +56,20 @@ class Use:
     flows: Callable[[Mapping[str, Any], Candidate], Flows]
     """Function that returns the flows of a scenario for a candidate."""
     score: Callable[[Result], float | None]
-    """Measured score; None if the run did not reach it."""
+    """Function that returns the measured score; None if the run did not complete."""
     needs: tuple[str, ...] = (FORWARD,)
-    """Directions of the path that it depends on."""
+    """Directions of the path that the use depends on."""
     seconds: tuple[float, ...] = ()
-    """Simulated seconds of a run that ends by itself, until one has reached its end; empty for
-    those of the path.
+    """Simulated durations in seconds to try, for a use that ends by itself.
+
+    Empty if the use has the duration of the path's runs.
     """
     perfect: float | None = None
-    """Best possible score, if there is one."""
+    """Best possible score; None if there is none."""
     min_seconds: float = 0.0
     """Minimum simulated seconds of a run."""
     beside: tuple["Use", ...] = ()
-    """Further reported quantities of the same flows."""
+    """Further quantities of the same flows that are reported."""
 
 
 def _flow(
@@ -111,7 +116,7 @@ def probes(base: Mapping[str, Any]) -> Flows:
 
 
 def _rrul(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """Returns four bulk transfers in each direction beside the probes, as in flent's test rrul."""
+    """Returns four bulk transfers in each direction and the probes, as in flent's test rrul."""
     four = [dict(_greedy(base, candidate, f"{name}", back), count=4) for name, back in (("down", False), ("up", True))]
     return [*four, *probes(base), *_others(base)]
 
@@ -124,7 +129,7 @@ def _page(base: Mapping[str, Any], candidate: Candidate) -> Flows:
 
 
 def _rpc(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """Returns fifty sequential calls beside a download of the same user.
+    """Returns fifty sequential calls that compete with a download of the same user.
 
     Each call has a request of 1 kB and a response of 2 kB.
     """
@@ -133,7 +138,7 @@ def _rpc(base: Mapping[str, Any], candidate: Candidate) -> Flows:
 
 
 def _video(base: Mapping[str, Any], candidate: Candidate) -> Flows:
-    """Returns a film with two seconds in its buffer, beside a download of the same user."""
+    """Returns a film with a buffer of two seconds. It competes with a download of the same user."""
     rate = min(_FILM, _slowest(base) / 2)
     film = _flow(base, candidate, traffic={"model": "video", "rate": f"{int(rate)}bps", "frame_rate": 25, "group": 50})
     film["reading"] = {"model": "playback", "buffer": "2s", "after_stall": "shift"}
@@ -151,8 +156,8 @@ def _call(base: Mapping[str, Any], candidate: Candidate) -> Flows:
 def _slowest(base: Mapping[str, Any], both: bool = False) -> float:
     """Returns the bit/s of the slowest hop that has a rate.
 
-    Hops are those in the direction of the first flow, or in both. Without a rate, the result is
-    ten times the highest rate of a use.
+    Considers hops in the direction of the first flow, or in both directions. If no hop has a rate,
+    returns ten times the highest rate of a use.
     """
     flow = base["flow"][0]
     ends = [(flow["from"], flow["to"]), *([(flow["to"], flow["from"])] if both else [])]
@@ -161,7 +166,7 @@ def _slowest(base: Mapping[str, Any], both: bool = False) -> float:
 
 
 def value_of(result: Result, flow: str, column: str) -> float | None:
-    """Returns a number of a flow, or its mean over copies; None if one is missing."""
+    """Returns a value of a flow, or the mean over its copies; None if a value is missing."""
     rows = result.arrow("flows").to_pylist()
     values = [row.get(column) for row in rows if row["flow"] == flow or re.fullmatch(rf"{flow}_\d+", row["flow"])]
     if not values or any(value is None or math.isnan(value) for value in values):
@@ -174,7 +179,7 @@ def _of_advised(column: str) -> Callable[[Result], float | None]:
 
 
 goodput = _of_advised("mean_throughput_l7")
-"""The goodput of the flow that is advised."""
+"""The goodput of the advised flow."""
 _complete = _of_advised("page_load_time_l7")
 
 
@@ -234,6 +239,6 @@ USES: Mapping[str, Use] = {
 }
 """The uses, by name.
 
-The score of a call is the 95th percentile of the delay of its packets in the slower direction; that
-of RRUL is the sum of both probes'.
+The score of a call is the 95th percentile of the delay of its packets in the slower direction. The
+score of RRUL is the sum of this percentile over both probes.
 """

@@ -1,7 +1,7 @@
 """Finds the verdict for a use: a recommendation, or "nothing to recommend".
 
-A recommendation has its gain. Otherwise, the verdict has the reason, and the measurement that would
-resolve it.
+A recommendation includes the gain. Otherwise, the verdict gives the reason, and the measurement
+that would allow a recommendation.
 """
 
 import math
@@ -18,7 +18,7 @@ from acklab.advice.stacks import Stack, switches
 from acklab.advice.uses import BACK, Use
 
 _LONGER = 2.0
-"""The factor of the duration at which the same candidate must win."""
+"""Factor on the duration of the confirming runs, in which the same candidate must win again."""
 
 
 @dataclass(frozen=True)
@@ -46,26 +46,26 @@ class Verdict:
 
     use: Use
     today: Range | None
-    """Today's score."""
+    """Score of today's settings."""
     winner: Candidate | None
     """The recommended candidate; None if there is nothing to recommend."""
     gain: Range | None
-    """Score of the winner / present score, or the inverse for times and delays.
+    """Score of the winner relative to the present score, or the inverse for times and delays.
 
-    Above 1 is better.
+    Values above 1 are better.
     """
     reason: str
     """Reason for no recommendation; empty for a recommendation."""
     settle: str
-    """Measurement that would resolve it, in one line."""
+    """Measurement that would allow a recommendation, in one line."""
     standings: tuple[Standing, ...]
     """The candidates, the best first."""
     equals: tuple[str, ...]
-    """Other candidates with the score of the winner, within 2 %."""
+    """Other candidates whose scores differ from the winner's by at most 2 %."""
     harms: tuple[Harm, ...]
-    """Costs of the winner, with measurements."""
+    """Measured costs of the winner."""
     switches: tuple[Stack, ...]
-    """Commands that enable it."""
+    """Commands that enable the winner."""
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values."""
@@ -93,7 +93,7 @@ class Verdict:
 
 
 def nothing(use: Use, reason: str, settle: str = "", today: Range | None = None, standings: Sequence[Standing] = ()) -> Verdict:
-    """There is nothing to recommend."""
+    """Returns the verdict "nothing to recommend"."""
     return Verdict(use, today, None, None, reason, settle, tuple(standings), (), (), ())
 
 
@@ -109,8 +109,8 @@ def verdict(racer: Racer, use: Use, candidates: Sequence[Candidate]) -> Verdict:
         need = next(iter(unknown))
         return nothing(use, unknown[need], racer.path.settles[need])
     if BACK in racer.path.unknown:
-        # ACKs as rare as today's have passed. The effect of a narrower or wider return path on more
-        # ACKs is not known.
+        # The return path has carried today's number of ACKs. Whether it can carry more ACKs is not
+        # known.
         candidates = [one for one in candidates if not one.adds_acks and not one.queues]
     first = racer.scores(use, candidates[:1], min(ROUNDS[0][0], len(racer.path.members)), racer.duration)[TODAY]
     today = Range.of([score for score in first if score is not None])
@@ -154,7 +154,7 @@ def _confirmed(racer: Racer, use: Use, today: Candidate, standings: Sequence[Sta
         else Range(statistics.median(gains), min(gains), math.inf, len(gains))
     )
     assert gain is not None
-    # Gains of at most 2 % count as no change, so the interval must lie above them.
+    # Gains of at most 2 % are regarded as no change, so the interval must lie above 2 %.
     if gain.low <= 1 + EQUAL:
         reason = f"{best.candidate.name} may be {gain.median:.2f}× today's {use.quantity}, and may be no better ({gain.low:.2f} to {gain.high:.2f})"
         return nothing(use, reason, "", shown, standings)

@@ -1,4 +1,4 @@
-"""The application of the command line, with which each group registers its commands."""
+"""The application of the command line, to which each group adds its commands."""
 
 import typer
 

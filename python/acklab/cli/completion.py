@@ -15,7 +15,9 @@ from acklab.errors import AcklabError
 
 
 def keys(incomplete: str) -> list[str]:
-    """Returns completions of `--set`: keys of the scenario on the command line, and absent keys.
+    """Returns completions of `--set`: keys of the scenario, and optional keys that it omits.
+
+    The scenario is the one on the command line.
 
     A key ends at the next dot, or at a `=` if it holds a value. After a `=`, returns named values
     or examples.
@@ -69,8 +71,8 @@ def _words() -> list[str]:
 def complete(answer: Callable[[], int]) -> int:
     """Calls `answer` to print the completions of the command line.
 
-    bash splits a key, a `=` and a value into three words, and replaces the last one. `answer`
-    receives them as one word; of its output only the values are printed.
+    bash splits a key, a `=` and a value into three words, and replaces the last word. `answer`
+    receives the three as one word. Only the values in its output are printed.
     """
     words, place = _words(), int(os.environ.get("COMP_CWORD") or "0")
     words += [""] * (place + 1 - len(words))
@@ -131,8 +133,9 @@ def _possible(scenario: dict[str, Any], incomplete: str) -> Iterator[str]:
 def _holders(scenario: dict[str, Any], table: str) -> tuple[set[str], dict[str, list[str]]]:
     """Returns the paths of a table in the reference, and the names of its variants by tag key.
 
-    A path has no index or name of a table in a list. It has the name of the variant: the one that
-    the scenario selects, or each. A list itself has no paths; only its tables have keys.
+    A path omits the index or name of a table in a list. It contains the name of the variant that
+    the scenario selects; without a selection, there is a path per variant. A list itself has no
+    path, because only its tables have keys.
     """
     from acklab.keys import keys as known
 

@@ -55,7 +55,7 @@ def emulate_command(
                 "--shell: found a virtual clock, expected a real one: the guest's clock does not wait for a keyboard"
             )
         cancel = core.Cancel()
-        # Ctrl-C belongs to the command that uses the terminal. In a guest there is no terminal.
+        # The command that uses the terminal handles Ctrl-C itself. A guest has no terminal.
         if foreground is None or clock == "virtual":
             stack.enter_context(stopped_by_signals(cancel))
         staging = None if replacement is None else replacement.staging
@@ -77,7 +77,7 @@ def emulate_command(
         if as_json:
             print(json.dumps(finite(result.to_dict()), allow_nan=False))
         elif foreground is None:
-            # The notes below the tables have the reasons why results are unreliable.
+            # The notes below the tables give the reasons why results are unreliable.
             show(result, view=view)
         if replacement is not None:
             result.complete(replacement)
@@ -115,7 +115,10 @@ def calibrate_command(as_json: bool, processors: str) -> None:
 
 @contextlib.contextmanager
 def watched(title: str, page: bool, port: int, has_terminal: bool) -> Iterator[Callable[[dict[str, Any]], None] | None]:
-    """Yields the function that receives samples, for a live page and an unused terminal."""
+    """Yields the function that shows samples on the live page and in the terminal.
+
+    The terminal shows samples only if no command uses it.
+    """
     with contextlib.ExitStack() as stack:
         watchers: list[Callable[[dict[str, Any]], None]] = []
         if page:
@@ -154,7 +157,10 @@ def _foreground(at: str | None, shell: str | None, words: list[str]) -> tuple[st
 
 
 def _status(result: Emulated) -> int:
-    """Returns the exit status: of the command, of a stop, or of unreliable results."""
+    """Returns the exit status of the command.
+
+    Without a command, returns the status for an early stop or for unreliable results.
+    """
     if result.exit_status is not None:
         return result.exit_status
     if result.stopped is not None:

@@ -188,9 +188,12 @@ def _own_address() -> str:
 
 @contextmanager
 def _until_stopped(cancel: core.Cancel) -> Iterator[None]:
-    """Ends a server at SIGINT or SIGTERM: the first drains transfers, the second ends it."""
+    """Ends a server at SIGINT or SIGTERM.
+
+    The first signal drains transfers; the second ends the server.
+    """
     with drained_by_signals(cancel):
-        # A second signal ends the server at once and is no error.
+        # A second signal ends the server immediately and is no error.
         with suppress(KeyboardInterrupt):
             yield
         if cancel.cancelled:

@@ -105,7 +105,7 @@ def _toml(entries: list[dict[str, str]]) -> str:
 
 
 class Intervals:
-    """Prints a line for each interval, as JSON or as text."""
+    """Function object that prints a line for each interval, as JSON or as text."""
 
     def __init__(self, seconds: int, as_json: bool) -> None:
         """Prints a line per `seconds` samples."""
@@ -130,7 +130,7 @@ class Intervals:
 
 
 def _merged(samples: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the samples of an interval as one: mean rates, summed counts, current queues."""
+    """Merges the samples of an interval: mean rates, summed counts, current queues."""
     last = samples[-1]
     links = []
     for index, link in enumerate(last["links"]):

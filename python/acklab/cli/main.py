@@ -15,9 +15,15 @@ from acklab.fallback import use_fallback
 __all__ = ["app", "groups", "main"]
 
 _REAL_TIME = ("emulate", "inline", "serve", "perf", "proxy")
-"""Commands that run in real time and stop in order: results are shown and stored."""
+"""Commands that run in real time.
+
+A signal stops them in an orderly manner: results are shown and stored.
+"""
 _WITH_PERMISSION = ("study", "packetdrill")
-"""Commands that may acquire a permission, which must precede the second thread."""
+"""Commands that may acquire a permission.
+
+They must acquire it before the process starts a second thread.
+"""
 
 
 @app.callback(invoke_without_command=True)
@@ -62,7 +68,7 @@ def _main(interruption: Interruption) -> int:
         code = _run(interruption)
         sys.stdout.flush()
     except BrokenPipeError:
-        code = 141  # the reader of the output has closed it
+        code = 141  # The reader of the output has closed the pipe.
     except OSError as error:
         _print_error(f"{error.filename or 'standard output'}: cannot be written: {error.strerror or error}")
         code = 1

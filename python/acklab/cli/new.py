@@ -32,8 +32,8 @@ SCHEMA = "acklab.schema.json"
 def name_schema(scenario: Path, schema: dict[str, Any]) -> None:
     """Writes the schema beside a scenario and refers to it in the scenario's first line.
 
-    A reference that is present stays. Raises UsageError for files other than TOML: only comments of
-    TOML can refer to a schema.
+    An existing reference is not changed. Raises UsageError for files other than TOML: only comments
+    of TOML can refer to a schema.
     """
     from acklab.atomic import write_text
     from acklab.editors import for_editors

@@ -33,7 +33,7 @@ class View:
     def of(cls, everything: bool, only: Sequence[str]) -> "View":
         """Returns the view for the options of the command line.
 
-        An `--only` may have several columns. Raises UsageError for both options at once.
+        An `--only` may name several columns. Raises UsageError if both options are given.
         """
         names = tuple(name.strip() for text in only for name in text.split(",") if name.strip())
         if everything and names:
@@ -74,7 +74,8 @@ def run_command(
         # program.
         captures = Path() if replacement is None else replacement.staging
         result = _run(source, sets, seed, captures, qlog, qlog_version, strategies)
-        # The result is shown first: a folder that cannot be written loses nothing.
+        # The result is shown before it is stored, so it is not lost if the folder cannot be
+        # written.
         if as_json:
             print(json.dumps(finite(chosen_document(result, view.only)), allow_nan=False))
         else:

@@ -134,7 +134,9 @@ def _common(results: Mapping[str, Result], names: list[str]) -> list[str]:
 
 
 def _show_rows(results: Mapping[str, Result], name: str, only: Sequence[str], everything: bool) -> None:
-    """Shows a table for each row that all results have, by its name, or one for single rows.
+    """Shows a comparison for each row name that all results have.
+
+    Tables with one row have a single comparison.
 
     Without `everything`, shows only links that are the slowest hop of a flow or of its ACKs.
     """

@@ -1,9 +1,10 @@
 """Signals: Ctrl-C and SIGTERM end a command within two seconds.
 
-A command that computes ends by an exception. A thread of this module ends it if the exception is
-late: in a library that ignores signals, or while other threads run. SIGTERM ends it at once, as it
-does any program. A command that runs in real time stops in order: it receives a cancellation, and
-shows and stores what was measured. Output that blocks is then dropped.
+A command that computes ends by an exception. If the exception is late, a thread of this module ends
+the process. The exception may be late in a library that ignores signals, or while other threads
+run. SIGTERM ends such a command immediately, as it ends any program. A command that runs in real
+time is cancelled instead: it shows and stores the measurements until then. Output that blocks is
+then dropped.
 """
 
 import contextlib
@@ -21,15 +22,17 @@ from acklab import core
 from acklab.errors import Cancelled
 
 END_SECONDS = 1.8
-"""Seconds from a signal to the end of a command that computes. Chosen: slightly below the
-documented two.
+"""Seconds from a signal to the end of a command that computes.
+
+Chosen: slightly less than the documented two seconds.
 """
 OUTPUT_SECONDS = 1.0
-"""Seconds after which output that blocks the end of a command is dropped. Chosen: half of the
-documented two.
+"""Seconds after which output that blocks the end of a command is dropped.
+
+Chosen: half of the documented two seconds.
 """
 _AGAIN = 0.1
-"""Interval at which output is checked after that time."""
+"""Interval in seconds at which output is checked after `OUTPUT_SECONDS`."""
 _STOPPED = b"error: stopped: nothing incomplete was stored\n"
 
 Handlers = dict[int, Any]
@@ -38,14 +41,14 @@ Handlers = dict[int, Any]
 class Interruption:
     """Records whether Ctrl-C has arrived.
 
-    Owns the thread that ends the process if it does not end itself.
+    Manages the thread that ends the process if the process does not end by itself.
     """
 
     def __init__(self) -> None:
         """Starts without Ctrl-C."""
         self.has_come = False
         self.is_reported = False
-        """True once its message is printed."""
+        """`True` once the message about Ctrl-C is printed."""
         self._sockets: tuple[socket.socket, socket.socket] | None = None
 
     @contextlib.contextmanager
@@ -69,8 +72,8 @@ class Interruption:
     def limit(self) -> None:
         """Starts the thread.
 
-        The main thread may be in a library when the signal comes: Python's own handler, in C, wakes
-        the thread.
+        The main thread may be in a library when the signal arrives. Python's handler in C wakes
+        this thread nevertheless.
         """
         if self._sockets is not None or threading.current_thread() is not threading.main_thread():
             return
@@ -80,7 +83,7 @@ class Interruption:
         threading.Thread(target=self._wait, args=(reader,), name="signals", daemon=True).start()
 
     def _unlimit(self) -> None:
-        # After Ctrl-C, the rest of the process has the same limit.
+        # After Ctrl-C, the same time limit applies to the rest of the process.
         if self._sockets is not None and not self.has_come:
             signal.set_wakeup_fd(-1)
             self._sockets[1].close()
@@ -99,7 +102,7 @@ class Interruption:
 
 @contextlib.contextmanager
 def stopped_by_signals(cancel: core.Cancel) -> Iterator[None]:
-    """Cancels at Ctrl-C, SIGTERM or SIGHUP. A second signal ends the process at once."""
+    """Cancels at Ctrl-C, SIGTERM or SIGHUP. A second signal ends the process immediately."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -120,15 +123,15 @@ def stopped_by_signals(cancel: core.Cancel) -> Iterator[None]:
 def drained_by_signals(cancel: core.Cancel) -> Iterator[None]:
     """Cancels at the first signal, after which a server may drain.
 
-    A second one raises KeyboardInterrupt.
+    A second signal raises KeyboardInterrupt.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:
         if cancel.cancelled:
             raise KeyboardInterrupt
         cancel.cancel()
-        # A reader that does not read blocks the lines of a server, and would delay the end of the
-        # process.
+        # If the reader of the output does not read, the server's output blocks, and would delay the
+        # end of the process.
         start_to_drop()
 
     with _output_dropped_after() as start_to_drop:
@@ -152,9 +155,9 @@ def _output_dropped_after() -> Iterator[Callable[[], object]]:
 
 
 def drop_output(descriptors: tuple[int, ...], *, only_if_blocked: bool) -> None:
-    """Redirects the rest of the output to the null device: all of it, or only where it blocks.
+    """Redirects all descriptors, or only those that block, to the null device.
 
-    A write that blocks is repeated there after a signal.
+    A signal interrupts a write that blocks; the write is then repeated to the null device.
     """
     for descriptor in descriptors:
         with contextlib.suppress(OSError, ValueError):
@@ -166,7 +169,9 @@ def drop_output(descriptors: tuple[int, ...], *, only_if_blocked: bool) -> None:
 
 
 def _handled(numbers: tuple[int, ...], handler: Callable[[int, FrameType | None], None]) -> Handlers:
-    """Sets a handler for those signals that are not ignored, as under `nohup`.
+    """Sets a handler for those signals that are not ignored.
+
+    A process under `nohup` ignores SIGHUP, for example.
 
     Returns the previous handlers; none outside the main thread.
     """

@@ -132,7 +132,7 @@ def show_comparisons(document: Document) -> None:
 
 
 def studies_command() -> None:
-    """Lists studies of papers, of parity and of our own questions, and names broken ones."""
+    """Lists the studies of papers, of parity and of our questions, and names broken studies."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("study")
     table.add_column("folder")

@@ -40,8 +40,8 @@ def decisions(result: Result, flow: str | None = None) -> go.Figure | None:
 
     Returns None without the series `decisions`.
 
-    A delayed ACK counts at the time of its decision. Held ACKs have no reason. `flow` is the name
-    of a flow (default: the first with decisions).
+    A delayed ACK is drawn at the time of the decision to send it. A decision to send no ACK has no
+    reason. `flow` is the name of a flow (default: the first with decisions).
     """
     if "decisions" not in result.tables:
         return None

@@ -17,7 +17,7 @@ def agreement(claims: Sequence[Finding]) -> go.Figure:
 
     There is a row per group of claims, and a colour per title.
 
-    Zeros of either side have no ratio and are omitted.
+    Claims are omitted if either number is zero, because they have no ratio.
     """
     shown = [claim for claim in claims if claim.published > 0 and claim.measured > 0]
     groups = list(dict.fromkeys(claim.group for claim in shown))

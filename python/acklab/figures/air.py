@@ -28,11 +28,11 @@ def air_timeline(air: pl.DataFrame, window: tuple[float, float] | None = None, a
 
     The gaps are interframe spaces and backoff.
 
-    `air` is the table of that name. The view begins with `window`, a span of time in seconds
-    (default: the first few PPDUs): drag in it to zoom, drag its axis to move, and double-click to
-    see everything that is drawn. At most `at_most` PPDUs are drawn, a quarter of them before the
-    window. Bars with a red edge failed: hatched bars collided, plain bars were lost for another
-    reason.
+    `air` is the table of that name. The first view shows `window`, a span of time in seconds
+    (default: the first few PPDUs). Drag in the view to zoom, drag the axis to move, and
+    double-click to see all drawn PPDUs. At most `at_most` PPDUs are drawn, a quarter of them before
+    the window. Bars with a red edge failed: hatched bars collided; bars without hatching were lost
+    for another reason.
     """
     frames = air.sort("time")
     before = 0 if window is None else frames.filter(pl.col("time") + pl.col("duration") / 1e6 < window[0]).height

@@ -16,8 +16,8 @@ def comparison(claims: Sequence[Finding]) -> go.Figure:
 
     The grey bar is the tolerance.
 
-    Numbers published as zero have no ratio and are omitted. The bar of a bound ends at the farthest
-    number.
+    Numbers published as zero have no ratio and are omitted. If the published number is a bound, its
+    grey bar ends at the most distant of our numbers.
     """
     shown = [claim for claim in reversed(claims) if claim.published and not math.isnan(claim.measured)]
     names = [claim.title for claim in shown]

@@ -12,8 +12,9 @@ from acklab.figures.theme import MUTED, OPTIMUM, colour, faded, finish, legend_b
 from acklab.result import Result
 
 MAX_MARKS = 24
-"""Maximum number of flows with a separate mark and name. More form one cloud, whose names show on
-hover.
+"""Maximum number of flows with a separate mark and name.
+
+If there are more flows, they are drawn as one cloud, and hovering shows their names.
 """
 
 _MANY = {"size": 6, "color": faded(colour(0), 0.5)}
@@ -76,11 +77,13 @@ def drawn_flows(result: Result, limit: int = 16) -> list[str]:
 
 
 def in_flight_plane(result: Result) -> go.Figure:
-    """Draws throughput [Mbps] and smoothed RTT [ms] over data in flight [segments], beside theory.
+    """Draws throughput [Mbps] and smoothed RTT [ms] over data in flight [segments].
 
-    In theory, throughput grows with the data in flight until the bottleneck is busy; beyond, only
-    the RTT grows. The star is the optimum, where both curves bend. Each dot is the mean of a flow.
-    The square is the sum of all flows at their mean RTT.
+    Lines show theory for comparison.
+
+    In theory, throughput grows with the data in flight until the bottleneck is busy; beyond this
+    point, only the RTT grows. The star is the optimum, where both curves bend. Each dot is the mean
+    of a flow. The square is the sum of all flows at their mean RTT.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
     # A UDP flow has no data in flight.

@@ -14,7 +14,7 @@ _WIDTH = 900
 def spread(frame: pl.DataFrame, x: str, value: str, title: str) -> go.Figure:
     """Draws the median and the range from 10th to 90th percentile of a column along another.
 
-    Both are over all rows with a value of that axis.
+    Both are computed over all rows with the same value of the horizontal axis.
     """
     known = frame.filter(pl.col(value).is_not_null())
     rows = known.group_by(x, maintain_order=True).agg(

@@ -15,11 +15,13 @@ class Optimum:
     cell's MAC.
     """
     rtt: float
-    """RTT without queues, in ms. If a cell is the bottleneck, the propagation delay and one of its
-    mean cycles.
-    """
+    """RTT without queues, in ms.
+
+    If a cell is the bottleneck, the propagation delay plus the mean duration of a cycle of the
+    cell.
+"""
     in_flight: float
-    """Product of the two, in segments."""
+    """Product of throughput and RTT, in segments."""
 
 
 def optimum(result: Result) -> Optimum | None:
@@ -31,6 +33,6 @@ def optimum(result: Result) -> Optimum | None:
         return None
     flow = result.flows.row(0, named=True)
     columns = ("bottleneck_capacity_l2", "empty_path_rtt_l4", "bandwidth_delay_product_l4")
-    # Results of an earlier version do not have the columns.
+    # Results of an earlier version lack these columns.
     values = [math.nan if flow.get(column) is None else float(flow[column]) for column in columns]
     return Optimum(*values) if all(value > 0 for value in values) else None

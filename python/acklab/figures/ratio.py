@@ -13,7 +13,7 @@ from acklab.figures.theme import DIVERGING, UNDECIDED, finish, widen
 
 _ROW = 31
 _LABELS = 96
-"""Height in pixels of a row of cells, and of the names below a panel."""
+"""Height in pixels: of a row of cells, and of the names below a panel."""
 _CELL = 31
 _MARGINS = 200
 """Width in pixels of the narrowest cell with two numbers, and of the space beside the panels."""
@@ -83,7 +83,7 @@ def ratio_map(
         )
     edge = math.log2(most)
     steps = (0.1, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0, 10.0)
-    # Only the ends of the scale have numbers, if others would overlap them.
+    # Only the ends of the scale have numbers if further numbers would overlap.
     ticks = [1 / most, *(value for value in steps if 1.2 / most <= value <= most / 1.2), most]
     sign = -1 if less_is_better else 1
     bar = {

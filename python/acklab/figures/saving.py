@@ -13,7 +13,10 @@ KINDS = (*_DRAWN, "html")
 
 
 def on_paper(figure: go.Figure) -> go.Figure:
-    """Returns a copy of the figure with a background, because a file has no page behind it."""
+    """Returns a copy of the figure with an opaque background.
+
+    An image file has no page that could be the background.
+    """
     return go.Figure(figure).update_layout(paper_bgcolor="white", plot_bgcolor="white")
 
 

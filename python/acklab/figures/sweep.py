@@ -83,7 +83,7 @@ def profiles(
     panel: str | None = None,
     within: Within | None = None,
 ) -> go.Figure:
-    """Draws the mean of a column along another, with a line for each value of a third.
+    """Draws the mean of a column over a second column, a line per value of a third column.
 
     Bands are 95 % intervals over seeds.
 
@@ -105,7 +105,7 @@ def profiles(
             label, ink = f"{colour_by} {group}", colour(order)
             common = {"name": label, "legendgroup": label, "showlegend": index == 1, "row": 1, "col": index}
             if numbers is None:
-                # Categories have nothing between them that a line could show.
+                # Categories are not connected, because there are no values between them.
                 figure.add_scatter(
                     x=[str(place) for place in points[x]], y=points["mean"], mode="markers", marker={"color": ink, "size": 9},
                     error_y=error_bars(half_widths(points), ink), hovertemplate="%{x} · %{y:.3f}", **common,
@@ -170,7 +170,7 @@ def _cell(cell: dict[str, float] | None) -> str:
 
 
 def short(value: float, beside: float | None = None) -> str:
-    """Returns three significant digits, or as many decimals as the number beside it."""
+    """Returns a value with three significant digits, or with the decimals of `beside`."""
     if value == 0:
         return "0"
     scale = abs(value if beside is None else beside)

@@ -5,7 +5,9 @@ import numpy.typing as npt
 import plotly.graph_objects as go
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6BB1", "#7F7F7F")
-"""After Okabe and Ito, without yellow and black, which vanish on light or dark backgrounds."""
+"""Colours of Okabe and Ito, without yellow and black, which are invisible on light or dark
+backgrounds.
+"""
 
 OPTIMUM = "#E3008C"
 """The colour of the star at the optimal operating point."""
@@ -29,12 +31,12 @@ DIVERGING = [
     [0.75, "#76B4D6"],
     [1.0, "#00588F"],
 ]
-"""Worse to better around a neutral middle, in two hues that are distinguishable with colour
-blindness.
+"""Colours from worse to better around a neutral middle, in two hues that are distinguishable with
+colour blindness.
 """
 
 UNDECIDED = "#D9DDE3"
-"""The colour of cells whose interval is not conclusive."""
+"""The colour of cells whose interval includes 1 or is missing."""
 
 FROM_ZERO = {"rangemode": "tozero", "autorangeoptions": {"minallowed": 0}}
 """An axis of a quantity that is never negative. It begins at zero, even if Student's interval of a

@@ -47,8 +47,8 @@ def time_sequence(
 
     A segment is a bar from its first to its last byte. ACKs and the right edge of the receive
     window are steps. SACK blocks are bars above them. `curves` are those of `acklab.inspection`:
-    for long transfers, some windows have all packets, and lines show the course between them.
-    `span` limits the figure to a span of time and its surroundings.
+    for long transfers, only some windows contain all packets, and lines show the course between
+    these windows. `span` limits the figure to a span of time and its surroundings.
     """
     windows = [_Window(window) for window in curves["windows"]]
     overview = _Overview(curves["overview"]) if curves["overview"] else None
@@ -83,7 +83,7 @@ class _Window:
         }
 
     def within(self, span: tuple[float, float]) -> "_Window | None":
-        """Returns the part within a span of time, or None without a packet."""
+        """Returns the part within a span of time, or None if the span has no packet."""
         part = object.__new__(_Window)
         part.of = {name: rows[(rows[:, 0] >= span[0]) & (rows[:, 0] <= span[1])] for name, rows in self.of.items()}
         return part if any(len(rows) for rows in part.of.values()) else None
@@ -146,7 +146,8 @@ class _Overview:
 def _view(windows: Sequence[_Window], overview: _Overview | None, span: tuple[float, float] | None) -> tuple[float, float]:
     """Returns the byte range of the first view.
 
-    It covers data and ACKs, and the receive window if it is near.
+    It covers data and ACKs. It also covers the edge of the receive window if the edge is near the
+    data.
     """
     octets = [octet for window in windows for octet in window.extent(span)]
     edges = [window.of["acks"][:, 2] for window in windows]
@@ -178,7 +179,7 @@ def _draw_overview(figure: go.Figure, overview: _Overview, unit: float, name: st
 
 def _draw_windows(figure: go.Figure, windows: Sequence[_Window], is_sample: bool, unit: float, name: str, axis: Axis) -> None:
     acks = _apart([window.of["acks"] for window in windows])
-    # If an overview has the line, it also has the legend.
+    # If the overview draws the line, the overview's line has the entry in the legend.
     if not is_sample and len(acks) and not np.isnan(acks[:, 2]).all():
         _steps(figure, acks[:, 0], acks[:, 2] / unit, "receive window, right edge", {"color": MUTED, "width": 1}, name, "edge")
     if not is_sample:
@@ -198,7 +199,7 @@ def _draw_windows(figure: go.Figure, windows: Sequence[_Window], is_sample: bool
         if len(rows) and not (is_sample and kind != "data"):
             _bars(figure, rows, label, colour, marks, unit, name)
     repeated = np.concatenate([window.duplicates for window in windows]) if windows else np.empty((0, 3))
-    # In a long transfer they would hide the retransmissions that they cause.
+    # In a long transfer these marks would hide the retransmissions that they cause.
     if len(repeated) and not is_sample:
         figure.add_scatter(
             x=repeated[:, 0], y=repeated[:, 1] / unit, name="duplicate ACK", mode="markers",
@@ -239,7 +240,7 @@ def _bars(
         hovertemplate=_hover(label, name), legendgroup=label, showlegend=marks is None, connectgaps=False,
     )  # fmt: skip
     if marks is not None:
-        # The bar of a segment is too short to be visible in a figure of many.
+        # In a figure of many segments, the bar of one segment is too short to be visible.
         figure.add_scatter(
             x=rows[:, 0], y=(rows[:, 1] + rows[:, 2] / 2) / unit, name=label, mode="markers",
             marker={"color": faded(colour, 0.9), "line": {"width": 1.5, "color": colour}, **marks}, legendgroup=label,

@@ -17,18 +17,22 @@ _PAUSE = 0.2
 _ROUND_TRIPS = 3.0
 """Round trips without data that count as a pause.
 
-A window and its recovery take fewer; *chosen*.
+A window and its recovery take fewer round trips; *chosen*.
 """
 _IDLE = 0.2
-"""If this share of the time is in pauses or without outstanding data, the application limits a
-transfer; *chosen*. A bulk transfer always has data outstanding.
+"""The application limits a transfer if this share of the time is in pauses or without outstanding
+data; *chosen*.
+
+A bulk transfer always has data outstanding.
 """
 _REGULAR = 0.5
-"""The coefficient of variation of the times between bursts, and of their sizes, below which they
-are those of a stream: that of a Poisson process is 1; *chosen*.
+"""Bursts are those of a stream if the coefficient of variation of the times between them, and of
+their sizes, is below this value; *chosen*.
+
+A Poisson process has 1.
 """
 _PERIODS = 4
-"""Minimum number of bursts for a period; *chosen*."""
+"""Minimum number of bursts to determine a period; *chosen*."""
 _OBJECTS = 100
 """Maximum number of objects of a page or of a series of requests."""
 
@@ -77,7 +81,7 @@ def application_of(observed: Observed) -> Application:
     if len(bursts) >= _PERIODS and _is_regular(starts) and _is_regular(sizes):
         return Application(STREAM, f"{evidence}, each {statistics.mean(starts):.3g} s", {"traffic": _stream(bursts)})
     if is_limited and len(bursts) < _PERIODS:
-        # Writes at a rate without detectable pauses.
+        # The application writes at a rate, without detectable pauses.
         rate = f"{round(way['goodput'] * 1e6)}bps"
         return Application(STREAM, evidence, {"traffic": {"model": "constant", "rate": rate, "write": f"{way['mss']}B"}})
     sizes = sizes[: _OBJECTS + 1]
@@ -136,7 +140,7 @@ def _bursts(way: Way) -> list[_Burst]:
 
 
 def _sent(way: Way) -> list[tuple[float, int]]:
-    """Returns instants with the number of bytes sent before."""
+    """Returns instants, each with the number of bytes sent before it."""
     curves = way["curves"]
     if curves["overview"]:
         return [(point["at"], point["sent"]) for point in curves["overview"] if point["sent"] is not None]

@@ -24,7 +24,7 @@ from acklab.fitting.summary import Summary
 MEMBERS = 20
 """Number of members of an ensemble.
 
-One more draw is below 20 others with a probability of 1/21 (Wilks, Annals of Mathematical
+A further draw is below all 20 members with a probability of 1/21 (Wilks, Annals of Mathematical
 Statistics 12, 1941).
 """
 _FIRST, _LATER = 48, 32
@@ -32,24 +32,27 @@ _FIRST, _LATER = 48, 32
 _GENERATIONS = 7
 """Maximum number of generations: 240 proposals, half a minute on two cores; *chosen*."""
 _ABOVE = 4.0
-"""Maximum of a queue without an upper end, relative to its lower end; *chosen*.
+"""Maximum of the prior of a queue limit whose interval has no upper end, relative to the lower end;
+*chosen*.
 
 On paths with losses of the channel, the queue was up to three times as long as the waiting data.
 """
 _FILLED, _FULL = 0.5, 1.25
 """The prior probability that the 95th percentile of the RTT shows a full queue, and the maximum of
-such a queue, relative to its lower end. A loss-based controller keeps the queue above 80 % of its
-limit at that percentile (`_SHORT_OF_LIMIT` in `path.py`); *chosen*.
+the limit of such a queue, relative to its lower end.
+
+A loss-based controller keeps the queue above 80 % of its limit at that percentile
+(`_SHORT_OF_LIMIT` in `path.py`); *chosen*.
 """
 _NONE = 0.5
-"""Prior probability of losses only at the queue."""
+"""Prior probability that packets are lost only at the queue."""
 _RAREST = 30.0
 """Minimum random loss, relative to the measured loss; *chosen*.
 
-A scenario without loss represents all rarer losses.
+A scenario without random loss represents all rarer losses.
 """
 _MUTATES = 0.1
-"""The probability with which a perturbation draws a discrete value anew; *chosen*."""
+"""Probability that a perturbation draws a new discrete value; *chosen*."""
 _WIDENS = 2.0
 """Ratio of the kernel's variance to the population's: the optimum of Beaumont et al."""
 _NARROWEST = 0.02
@@ -71,7 +74,10 @@ class Space:
     controllers: tuple[str, ...]
     filters: tuple[str, ...]
     gate: float | None
-    """Period of the gate in ms, if its test passed."""
+    """Period in ms of the gate, which releases packets in bursts.
+
+    None if the test of a gate did not pass.
+    """
 
     @property
     def dimensions(self) -> int:
@@ -145,7 +151,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The members, and the details of the search."""
+    """The members of the ensemble, and the details of the search."""
 
     space: Space
     members: tuple[Member, ...]
@@ -258,7 +264,7 @@ def _weight(space: Space, point: Point, found: Sequence[_Particle]) -> float:
 
 
 def _drawn(accepted: Sequence[_Particle], chance: random.Random) -> list[_Particle]:
-    """Draws particles of an ensemble by their weights, without repetition.
+    """Draws particles of an ensemble without repetition, with probabilities by their weights.
 
     The method is that of Efraimidis and Spirakis (Information Processing Letters 97(5), 2006).
     """

@@ -23,7 +23,7 @@ from acklab.inspection.model import Inspection, Way, inspect
 from acklab.scenario import Overrides, overrides
 
 _FILTERS = ("ack-filter", "cake-ack-filter")
-"""Disciplines that thin ACKs: those of the terminals of RFC 3449, section 5.2.1, and of CAKE."""
+"""Queue disciplines that remove ACKs: the filters of RFC 3449, section 5.2.1, and of CAKE."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,14 @@ class Fit:
     the transfer.
     """
     opposite: Ensemble | None
-    """The scenarios that repeat the opposite transfer, which has its own queue; None without one
-    whose rate is known.
+    """The scenarios that repeat the opposite transfer, which has a separate queue.
+
+    None without an opposite transfer with a known rate.
     """
     scenario: Mapping[str, Any]
     """Returns the scenario of the closest member.
 
-    Unknown quantities are omitted, and a run refuses it.
+    Unknown quantities are omitted, so a run refuses an incomplete scenario.
     """
 
     @property
@@ -70,7 +71,7 @@ class Fit:
     def members(self) -> tuple[Member, ...]:
         """Returns the scenarios that repeat the capture, including the opposite transfer.
 
-        Each has the queue of one scenario of the opposite transfer.
+        Each scenario has the queue of one scenario of the opposite transfer.
         """
         if self.ensemble is None or (self.opposite is not None and not self.opposite.repeats):
             return ()
@@ -223,7 +224,7 @@ def _tested(
         filtered = plain.with_(filter=_FILTERS[1])
         tests.append(test(_FILTER, way, simpler, lambda _: _simulated(observed, stack, application, filtered, 1)))
         if not tests[-1].enters:
-            # The pace of the ACKs is the rate only if a filter passes them.
+            # The pace of the ACKs equals the rate of the return path only if the path has a filter.
             path = replace(path, back_rate=path_without_filter(path.back_rate))
     elif acks["period"] is not None and acks["compressed"] is not False and way["position"] != "receiver":
         period = acks["period"]
@@ -245,13 +246,13 @@ def replace_back(values: Values) -> Values:
 
 
 def path_without_filter(back_rate: Quantity) -> Quantity:
-    """Returns the rate of a return path whose ACKs show no filter: not known."""
+    """Returns the rate of a return path as not known, because its ACKs show no filter."""
     reason = "ACKs come rarely, and the capture does not show that a return path removes them"
     return unknown(back_rate.key, back_rate.unit, reason, back_rate.source, 10.0)
 
 
 def _middle(path: Path, stack: Stack) -> Values:
-    """Returns the middle of each interval."""
+    """Returns the values in the middle of each interval."""
     return Values(
         rate=path.rate.middle,
         base=path.base.middle,
@@ -283,12 +284,12 @@ def _spanned(quantity: Quantity, ensemble: Ensemble | None) -> Quantity | None:
     if ensemble is None or not ensemble.repeats:
         return None
     if quantity.key == LOSS:
-        # Members without loss represent all losses below the tested ones.
+        # Members without loss represent all losses below the minimum of the prior.
         values = [one.values.loss for one in ensemble.members]
         values += [ensemble.space.rarest_loss] if 0.0 in values else []
     else:
         values = [one.values.queue for one in ensemble.members]
-    # The largest value of a prior without an upper end shows only where the prior ends.
+    # If the interval has no upper end, the maximum of the members only shows where the prior ends.
     high = max(values) if quantity.high is not None else None
     return replace(quantity, low=min(values), high=high, source=f"{quantity.source}; members of the ensemble")
 

@@ -2,11 +2,12 @@
 
 The test is a cross-validation over folds of time.
 
-A gate or a filter is a hypothesis. The ACKs of the capture are cut into folds of time. The
-parameters of the path with the mechanism, and of the path without it, come from one half of the
-folds; both paths are simulated, and predict the other half of the folds. The mechanism enters if it
-predicts better than the simpler path by the test of Vuong (Econometrica 57(2), 1989) over held-out
-folds (Stone, Journal of the Royal Statistical Society B 36(2), 1974).
+A gate (which releases packets in bursts) or a filter is a hypothesis. The ACKs of the capture are
+cut into folds of time. The parameters of the path with the mechanism, and of the path without it,
+are estimated from one half of the folds. Both paths are simulated, and predict the other half of
+the folds. The mechanism is added to the path if it predicts better than the simpler path by the
+test of Vuong (Econometrica 57(2), 1989) over held-out folds (Stone, Journal of the Royal
+Statistical Society B 36(2), 1974).
 """
 
 import math
@@ -20,10 +21,12 @@ from acklab.inspection.model import Way
 _FOLDS = 16
 """Number of folds of time; *chosen*. Half of them are held out at a time."""
 _ACKS = 12
-"""Minimum number of ACKs in a fold, so that its statistics are meaningful; *chosen*."""
+"""Minimum number of ACKs in a fold; *chosen*, so that statistics of the fold are meaningful."""
 _CRITICAL = 2.326
-"""The quantile of the normal distribution above which the mechanism enters: an error of 1 % in each
-direction of Vuong's test, because every capture is tested.
+"""Quantile of the normal distribution above which the mechanism is added to the path.
+
+The probability of an error is 1 % in each direction of Vuong's test; it is small because every
+capture is tested.
 """
 _DEVIATION = 0.05
 """The minimum standard deviation of the logarithm of a prediction. Without it, a simulation that
@@ -31,8 +34,8 @@ repeats too exactly would exclude the capture; *chosen*.
 """
 
 Features = tuple[float, float]
-"""Features of a fold: the logarithm of the segments per ACK, and that of one plus the squared
-coefficient of variation of the times between ACKs.
+"""Features of a fold: ln(segments per ACK), and ln(1 + c²), where c is the coefficient of variation
+of the times between ACKs.
 """
 
 
@@ -56,14 +59,14 @@ class Fold:
 
     @property
     def features(self) -> Features:
-        """Prediction of a simulation."""
+        """Returns the logarithmic features of the fold."""
         return math.log(max(self.segments, 1e-2)), math.log1p(self.variation**2)
 
 
 def folds_of(way: Way) -> list[Fold]:
     """Returns the folds of a direction, each with equally many ACKs.
 
-    They cover all windows whose packets were kept.
+    The folds cover all windows whose packets were kept.
     """
     found: list[Fold] = []
     for window in way["curves"]["windows"]:
@@ -99,7 +102,7 @@ def test(name: str, way: Way, simpler: Callable[[float], Way | None], mechanism:
             return Test(name, False, "not tested: one of the two paths carries no transfer")
         ratios += [_density(with_it, fold.features) - _density(without, fold.features) for fold in held_out]
     mean, deviation = statistics.fmean(ratios), statistics.stdev(ratios)
-    # Paths that predict the same cannot be distinguished.
+    # Paths with the same predictions cannot be distinguished.
     value = mean / (deviation / math.sqrt(len(ratios))) if deviation > 0 else math.copysign(math.inf, mean) if mean else 0.0
     enters = value > _CRITICAL
     verdict = "better than" if enters else "not better than"

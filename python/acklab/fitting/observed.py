@@ -7,8 +7,8 @@ from acklab.errors import UsageError
 from acklab.inspection.model import Connection, Inspection, Way
 
 _BESIDE = 0.5
-"""A transfer runs beside another if it shares this part of its time, and has this part of its data;
-*chosen*.
+"""A transfer is concurrent with another if it shares at least this part of the other's time, and
+has at least this part of the other's data; *chosen*.
 """
 
 
@@ -16,7 +16,7 @@ _BESIDE = 0.5
 class Observed:
     """Describes a transfer, its connection, and the opposite direction.
 
-    Also has the number of transfers beside it.
+    Also has the number of concurrent transfers.
     """
 
     inspection: Inspection
@@ -27,9 +27,9 @@ class Observed:
     largest one.
     """
     overlap: float
-    """Share of the time of the transfer with the opposite one active."""
+    """Share of the transfer's time in which the opposite transfer is active."""
     beside: int
-    """Transfers in the same direction at the same time."""
+    """Number of concurrent transfers in the same direction."""
 
     @property
     def is_log(self) -> bool:
@@ -100,7 +100,7 @@ def _hosts(way: Way) -> tuple[str, str]:
 
 
 def _host(end: str) -> str:
-    """Returns an end without its port."""
+    """Returns the address of an endpoint without its port."""
     return end.rpartition(":")[0] or end
 
 
@@ -109,6 +109,6 @@ def _span(connection: Connection) -> tuple[float, float]:
 
 
 def _shared(span: tuple[float, float], other: tuple[float, float]) -> float:
-    """Returns the share of a span of time that another one covers."""
+    """Returns the share of a span of time that another span covers."""
     length = span[1] - span[0]
     return max(min(span[1], other[1]) - max(span[0], other[0]), 0.0) / length if length > 0 else 0.0

@@ -1,6 +1,6 @@
 """The quantities of a path, from the figures of the inspection of both directions.
 
-Nothing here leaves an interval of the inspection.
+All values stay within the intervals of the inspection.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,8 +18,8 @@ DELAYS = ("link.path.forward.delay", "link.path.reverse.delay")
 _SYN, _ACK = 60, 52
 """IP bytes of a SYN and of an ACK with timestamps, as Linux sends them."""
 EMPTY = 0.02
-"""The least RTT of a capture is above that of the empty path by at most this share or by a tick of
-its clock; *chosen*, and checked by `validation/advice`.
+"""The minimum RTT of a capture exceeds the RTT of the empty path by at most this share, or by one
+tick of the capture's clock. *Chosen*, and checked by `validation/advice`.
 """
 _MIN_PROPAGATION = 0.001
 """Minimum one-way propagation of a path in ms."""
@@ -39,16 +39,17 @@ draft-ietf-ccwg-bbr, section 2.5): the spacing of its packets may show its pace.
 _PACING = ("rate-based", "delay-based")
 """Families of controllers that `inspect` reports for BBR."""
 _CLEAR = 0.95
-"""Share of the packets in the 95th percentile of the RTT that waited at one bottleneck: other hops
-add some delay; *chosen*, and checked by `validation/advice`.
+"""Share of the queueing delay in the 95th percentile of the RTT that is due to the bottleneck;
+other hops add some delay; *chosen*, and checked by `validation/advice`.
 """
 _RARE = 2.5
-"""Segments per ACK above the two of RFC 9293, section 3.8.6.3, by more than losses and GRO of a
-pair change; *chosen*.
+"""ACKs are rare above this number of segments per ACK; *chosen*.
+
+RFC 9293, section 3.8.6.3, has two; losses, and GRO of a pair, change this number by less.
 """
 ACKS_WAIT = 100.0
-"""The queue of a return path in packets if only its ACKs are known: those of a window of 200
-segments.
+"""Queue limit of the return path in packets if the capture shows only its ACKs: the ACKs of a
+window of 200 segments.
 """
 MAX_LOSS = 0.3
 """Maximum loss at which a transport fills a path; *chosen*."""
@@ -65,7 +66,7 @@ class Path:
     queue: Quantity
     back_queue: Quantity
     loss: Quantity
-    """Probability of loss besides drops of queues."""
+    """Probability of loss, without drops of queues."""
 
     def rows(self) -> Iterator[Quantity]:
         """Yields the quantities by key of the scenario."""
@@ -143,7 +144,8 @@ def _rate(way: Way, key: str, name: str, where: str) -> Quantity:
 def _back_rate(observed: Observed) -> Quantity:
     """Returns the rate towards the sender.
 
-    It is that of the opposite transfer, or of the ACKs that keep a narrow return path busy.
+    The rate is that of the opposite transfer, or the rate of the ACKs if these keep a narrow return
+    path busy.
     """
     acks = observed.way["acks"]
     if acks is not None and acks["rate"] is not None:
@@ -175,21 +177,22 @@ def _base(observed: Observed, rate: Quantity, back_rate: Quantity) -> Quantity:
     def taken(ahead: int, back: int, slow: bool) -> float:
         """Returns the serialization time of an exchange in ms.
 
-        Uses the known rates of both directions: their lower ends if `slow`, else the upper ones.
+        Uses the known rates of both directions: the lower ends of their intervals if `slow`,
+        otherwise the upper ends.
         """
         ways = ((ahead, rate.low if slow else rate.high), (back, back_rate.low if slow else back_rate.high))
         return sum(8e-3 * size / one for size, one in ways if one)
 
     data = way["packet_octets"]
-    # Data and their ACK pass all the time, so that the base RTT is at most that of this exchange,
-    # and at least that of the quickest one.
+    # Data and their ACK are exchanged throughout the transfer. So the base RTT is between the
+    # fastest and the slowest serialization of such an exchange.
     longest = taken(data, _ACK, slow=True)
     shortest = min(taken(_SYN, _SYN, slow=False), taken(_ACK, _SYN, slow=False), taken(_SYN, _ACK, slow=False))
     slack = max(times["tick"], EMPTY * base)
     acks = way["acks"]
     if not back_rate.is_known and acks is not None and acks["octets"]:
-        # The return path is at least as fast as the ACKs that it carried, and the SYN of the
-        # handshake, the longest packet of an exchange, may have taken so long on it.
+        # The rate of the return path is at least the rate of the ACKs that it carried. At this
+        # rate, the SYN of the handshake, the longest packet of an exchange, would take this time.
         slack += 8e-3 * _SYN / (_carried(way, acks) * 8e-6 / max(way["duration"], 1e-3))
     low, high = (base - slack - longest) / 2, (base + times["tick"] - shortest) / 2
     evidence = way["evidence"].get("base", f"{times['samples']} samples")
@@ -216,8 +219,8 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
         reason = way["not_known"].get("round_trip", "no RTT under load was seen")
         return unknown(key, "packets", reason, source, 100.0)
     delay = (high - base) * rate.middle * 1e3 / (way["packet_octets"] * 8)
-    # The packet in service does not wait. The lower end of the rate's interval gives fewer
-    # packets.
+    # The packet in transmission does not wait. The lower end of the rate's interval gives the
+    # minimum number of packets.
     waiting = max(delay * (rate.low or 0.0) / rate.middle - 1, 1.0)
     max_packets = max(delay / _SHORT_OF_LIMIT, 4.0)
     lost = way["losses"]["retransmitted"] - way["losses"]["spurious"]
@@ -225,15 +228,15 @@ def _queue(way: Way, rate: Quantity, key: str, name: str) -> Quantity:
     if _acks_wait(way):
         return Quantity(key, "packets", BOUNDED, f"{seen}, of which ACKs may have waited a part", source, 2.0, max_packets)
     if lost > 0:
-        # The channel may have lost them, or the controller does not fill the queue, so there is no
-        # upper end.
+        # The interval has no upper end, because the channel may have lost the packets, or because
+        # the controller does not fill the queue.
         return Quantity(key, "packets", BOUNDED, f"{seen}, and {lost} segments were lost", source, max(_CLEAR * waiting, 2.0))
     evidence = f"up to {waiting:.0f} packets waited, and nothing was lost: its limit was not reached"
     return Quantity(key, "packets", BOUNDED, evidence, source, max(_CLEAR * waiting, 2.0))
 
 
 def _acks_wait(way: Way) -> bool:
-    """Returns `True` if ACKs are rare or bursty, and may cause a part of the RTT."""
+    """Returns `True` if ACKs are rare or bursty, so that the RTT may include waiting for ACKs."""
     acks = way["acks"]
     if acks is None or acks["ratio"] is None:
         return False
@@ -243,7 +246,7 @@ def _acks_wait(way: Way) -> bool:
 def _back_queue(observed: Observed, back_rate: Quantity) -> Quantity:
     """Returns the queue towards the sender.
 
-    It is that of the opposite transfer, or one with only ACKs, which does not fill.
+    It is the queue of the opposite transfer, or a queue with only ACKs, which does not fill.
     """
     if observed.opposite is not None and observed.opposite["rate"] is not None and not observed.opposite["rate_is_lower_bound"]:
         return _queue(observed.opposite, back_rate, BACK_QUEUE, observed.inspection.name_of(observed.opposite))

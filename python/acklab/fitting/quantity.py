@@ -17,11 +17,13 @@ GIVEN = "given"
 _FORMATS = {"Mbps": "{:.6g}Mbps", "ms": "{:.6f}ms", "packets": "{:.0f}packets", "B": "{:.0f}B", "": "{:.6g}"}
 """Formats of values in a scenario, by unit. Times are whole nanoseconds."""
 _SLOW = 0.1
-"""Mbps below which a rate is in kbps: six digits of it are finer than bits per second."""
+"""Rate in Mbps below which a rate is written in kbps: there, six digits resolve single bits per
+second.
+"""
 
 
 def written(value: float, unit: str) -> str:
-    """Returns a value as a scenario has it. Rates are whole bits per second."""
+    """Returns a value in the notation of scenarios. Rates are whole bits per second."""
     if unit == "Mbps" and value < _SLOW:
         return f"{max(round(value * 1e6), 1) / 1e3:.6g}kbps"
     return _FORMATS[unit].format(value)
@@ -51,7 +53,7 @@ class Quantity:
 
     @property
     def middle(self) -> float:
-        """Returns the middle of the interval, or its lower end if it has no other."""
+        """Returns the middle of the interval, or its lower end if it has no upper end."""
         low = self.low if self.low is not None else math.nan
         return low if self.high is None else (low + self.high) / 2
 

@@ -23,24 +23,28 @@ _LOGS = {
 }
 """Words in the title of a log in qlog that name a stack, and its preset."""
 _DECIMATES = 6.0
-"""Minimum packets per ACK of a QUIC receiver that thins its ACKs: half of the ten packets of
-Chrome, mvfst and s2n-quic (`quic/preset.rs`), and more than twice the two of the others.
+"""Minimum packets per ACK of a QUIC receiver that sends few ACKs.
+
+Chrome, mvfst and s2n-quic acknowledge ten packets (`quic/preset.rs`), and the other stacks two.
 """
 _FAMILIES = {"reno": ("newreno",), "cubic": ("cubic",), "rate-based": ("bbr",), "delay-based": ("bbr",)}
 """Controllers of each family that `inspect` names."""
 _CONTROLLERS = ("cubic", "bbr", "newreno")
 """One controller of each family."""
 _AGREED = 0.5
-"""The minimum share of ACKs that cover the usual number of segments if they show the receiver's
-policy; *chosen*.
+"""ACKs show the receiver's policy if at least this share of them covers the usual number of
+segments; *chosen*.
 """
 _BUFFER = "64MiB"
-"""More than any window over the paths that a capture shows, so that no buffer limits a simulation
-unless the capture shows that one did.
+"""Buffer size that exceeds any window on captured paths.
+
+A buffer limits a simulation only if the capture shows that a buffer limited the transfer.
 """
 _WINDOWS = {"model": "fixed", "stream": _BUFFER, "connection": _BUFFER}
 _LIMITED = 0.5
-"""The share of the time from which `inspect` reports that the receive window limited the sender."""
+"""Minimum share of the time for which `inspect` reports that the receive window limited the
+sender.
+"""
 
 
 @dataclass(frozen=True)
@@ -117,7 +121,8 @@ def _policy(way: Way) -> tuple[dict[str, Any], Quantity]:
 def policy_of(segments: int) -> dict[str, Any]:
     """Returns the policy of a receiver by its segments per ACK.
 
-    Two segments are acknowledged as Linux does, more by counting.
+    Two segments per ACK is the policy `linux`; more segments per ACK is a policy that counts
+    segments.
     """
     if segments == 1:
         return {"policy": "per-packet"}
@@ -129,8 +134,8 @@ def policy_of(segments: int) -> dict[str, Any]:
 def _preset(observed: Observed) -> tuple[str, Quantity]:
     """Returns the preset of QUIC.
 
-    It is that of the stack that a log names, or follows from the packets per ACK if they are
-    visible.
+    It is the preset of the stack that a log names. Otherwise, it follows from the packets per ACK
+    if they are visible.
     """
     key, way = "flow.transfer.transport.preset", observed.way
     origin = observed.connection["source"]

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from acklab.inspection.model import Way
 
 _FLOOR = {"goodput": 0.02, "RTT": 0.05, "RTT, 95 %": 0.10, "ACK ratio": 0.05, "lost": 0.0}
-"""Minimum half-width of the interval of a statistic, relative to the statistic. It covers the parts
-of a path that a model of one bottleneck omits. *Chosen*: half of the earlier tolerance of fits
-(10 %), for the 95th percentile all of it, and 2 % for the goodput, which link headers change."""
+"""Minimum half-width of the interval of a statistic, relative to the statistic.
+
+It covers the parts of a path that a model of one bottleneck omits. *Chosen*: 5 % is half of the
+earlier tolerance of fits. The 95th percentile has the whole tolerance of 10 %, and goodput has 2 %,
+by which link headers change it.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,9 +52,8 @@ class Summary:
     def distances(self, other: "Summary") -> dict[str, float]:
         """Returns the difference of each statistic, relative to both intervals.
 
-        Two summaries agree if it is at most 1.
-
-        It is infinite if the other summary lacks the statistic.
+        Two summaries agree if every difference is at most 1. The difference is infinite if the
+        other summary lacks the statistic.
         """
         found = {}
         for name, own in self.statistics.items():
@@ -65,7 +67,7 @@ class Summary:
         return found
 
     def distance(self, other: "Summary") -> float:
-        """Returns the largest of the distances."""
+        """Returns the maximum of the distances of all statistics."""
         return max(self.distances(other).values(), default=math.inf)
 
     def errors(self, other: "Summary") -> dict[str, float]:
@@ -83,7 +85,7 @@ def _statistic(value: float, interval: tuple[float, float] | None) -> Statistic:
 def _lost(share: float, interval: tuple[float, float] | None, segments: int) -> Statistic:
     """Returns the share of losses, with at least the 95 % confidence interval of a Poisson count.
 
-    That interval is the normal approximation. Fewer than two losses count as two.
+    That interval is the normal approximation. Fewer than two losses are treated as two.
     """
     counted = max(share * segments, 2.0)
     half = 1.96 * math.sqrt(counted) / segments

@@ -1,9 +1,10 @@
 """Finds delays of single packets that no mechanism of the fit explains.
 
-A gate or a grant delays packets that meet an empty queue. Where its packets come in bursts,
-`inspect` reports their period. Where a queue behind it is never empty, it shows only at the start
-of a transfer. The first round trip takes longer than the base RTT and the transmission of its
-segments, or two transfers over the same path have different base RTTs.
+A gate (which releases packets in bursts) or a grant delays packets even if the queue is empty. If
+its packets arrive in bursts, `inspect` reports the period. If a queue behind the gate is never
+empty, the gate is visible only at the start of a transfer. Then the first round trip takes longer
+than the base RTT plus the transmission of its segments, or two transfers over the same path have
+different base RTTs.
 """
 
 from collections.abc import Iterator
@@ -44,21 +45,21 @@ def _uneven(way: Way, other: Way) -> Quantity | None:
 
 
 def _late(way: Way, rate: Quantity) -> float | None:
-    """Returns by how many ms the first round trip exceeds the least one and the transmission.
+    """Returns the excess in ms of the first round trip over the minimum RTT and the transmission.
 
-    It is the least excess of any segment: a gate delays all of them alike, and jitter does not.
-    None if the capture lacks the beginning, or the rate is not known.
+    The excess is the minimum over segments, because a gate delays all segments equally and jitter
+    does not. Returns None if the capture lacks the start, or if the rate is not known.
     """
     ahead = way["round_trip"]["ahead"]
     if not ahead or not rate.low:
         return None
-    # Each segment of the first window waits for those before it.
+    # Each segment of the first window waits for the segments before it.
     each = 8e-3 * way["packet_octets"] / rate.low
     return min((trip - ahead - place * each for place, trip in _first_window(way)), default=None)
 
 
 def _first_window(way: Way) -> Iterator[tuple[int, float]]:
-    """Yields the place and the round trip in ms of the segments sent before the first ACK."""
+    """Yields the position and the round trip in ms of each segment sent before the first ACK."""
     windows = way["curves"]["windows"]
     if not windows or not windows[0]["data"] or not windows[0]["acks"]:
         return
@@ -71,7 +72,7 @@ def _first_window(way: Way) -> Iterator[tuple[int, float]]:
         if first != end or at >= acks[0][0]:
             return
         end = first + size
-        # An ACK for more segments waits for the last of them.
+        # An ACK for several segments waits for the last of these segments.
         found = next((time for time, covered in acks if covered >= end), None)
         exact = any(covered == end for _, covered in acks)
         if found is not None and exact:

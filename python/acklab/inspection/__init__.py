@@ -7,8 +7,8 @@
 
 model     the result, as the core reports it
 tables    the tables of the command line
-notes     what the file itself does to its packets
-evidence  the table of what supports each finding
+notes     defects of the file
+evidence  the table of evidence for each finding
 document  the report, with time–sequence plots, which `acklab.report.write` writes
 """
 

@@ -9,7 +9,10 @@ from acklab.inspection.tables import shown, tables
 from acklab.report.document import Document, Figure, Section
 
 _ROUND_TRIPS = 2.5
-"""Packets of the enlarged plot: data with their ACKs, and few enough to distinguish packets."""
+"""Duration of the enlarged plot in round trips.
+
+It shows data with their ACKs, and few enough packets to distinguish them.
+"""
 _DETAIL = 0.3
 """Seconds of the enlarged plot if round trips are not known."""
 _CENTRES = 20
@@ -40,7 +43,7 @@ def document(found: Inspection) -> Document:
 def _figures(way: Way, axis: Axis, command: Sequence[str]) -> list[Figure]:
     """Returns the time–sequence graphs of a direction.
 
-    One shows all of it, another a part in which single packets are visible.
+    One graph shows the whole direction, the other a part in which single packets are visible.
     """
     curves = way["curves"]
     if not curves["windows"]:
@@ -66,7 +69,7 @@ def _whole(curves: Curves, axis: Axis) -> str:
 
 
 def _within(curves: Curves, span: tuple[float, float]) -> str:
-    """Reason why a span is shown."""
+    """Returns the reason why a span of time is shown."""
     windows = curves["windows"]
     if any(span[0] <= point[0] <= span[1] for window in windows for point in window["retransmitted"]):
         return "retransmissions"
@@ -76,8 +79,8 @@ def _within(curves: Curves, span: tuple[float, float]) -> str:
 def _detail(way: Way) -> tuple[float, float] | None:
     """Returns the span of time of the enlarged plot.
 
-    It lies around the first retransmission or the middle, and has both data and ACKs if any span
-    does.
+    It surrounds the first retransmission, or else the middle. It contains both data and ACKs if any
+    span does.
     """
     windows, median = way["curves"]["windows"], way["round_trip"]["median"]
     length = _DETAIL if median is None else _ROUND_TRIPS * median / 1e3
@@ -95,7 +98,7 @@ def _detail(way: Way) -> tuple[float, float] | None:
         kinds = [times for times in (data, acks) if times]
         return min(sum(span[0] <= at <= span[1] for at in times) for times in kinds)
 
-    # Few packets surround an awaited retransmission.
+    # After a timeout, few packets surround the retransmission.
     if around := [span for span in spans[: len(lossy)] if seen(span)]:
         return around[0]
     enough = max(map(seen, spans)) / 2

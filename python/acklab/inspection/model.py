@@ -26,7 +26,7 @@ class RoundTrip(TypedDict):
     """Round-trip times in ms: minimum, its parts on both sides of the capture, and those of data.
 
     `base_below` is the tick of the capture's clock if the minimum is below it. Samples of `lone`
-    segments count only for the minimum. `late` echoes of timestamps do not count.
+    segments are used only for the minimum. `late` echoes of timestamps are not used.
     """
 
     base: float | None
@@ -67,8 +67,8 @@ class Acks(TypedDict):
 
     The fields are counts, segments per ACK, and spacing and period in ms.
 
-    `rate`, in Mbps, is the rate of a return path that the ACKs keep busy after a box has thinned
-    them.
+    `rate`, in Mbps, is the rate of a return path that the ACKs keep busy after a middlebox has
+    removed some of them.
     """
 
     count: int
@@ -97,8 +97,8 @@ class Limits(TypedDict):
 class Controller(TypedDict):
     """Names the likely family of the congestion controller.
 
-    The evidence is reductions, pauses or swings of the window (`episodes`), and the share of them
-    that agree.
+    The evidence is the number of reductions, pauses or swings of the window (`episodes`), and the
+    share of episodes that agree with the family.
     """
 
     family: str
@@ -247,7 +247,7 @@ class Clock(TypedDict):
 class Log(TypedDict):
     """Counts the records that were read from a log.
 
-    `packets` are those sent, received and declared lost. `not_understood` counts, by name, the
+    `packets` counts packets sent, received and declared lost. `not_understood` counts, by name, the
     events that were not understood.
     """
 
@@ -263,8 +263,7 @@ class Log(TypedDict):
 class Counts(TypedDict):
     """Counts of read packets.
 
-    `others` include `other_udp_packets`: packets of UDP other than QUIC, in `other_udp_flows`
-    flows.
+    `others` includes `other_udp_packets`: UDP packets other than QUIC, in `other_udp_flows` flows.
     """
 
     packets: int
@@ -277,11 +276,12 @@ class Counts(TypedDict):
     closed: dict[str, int]
     """Packets by the innermost protocol, which is not decoded."""
     cut: dict[str, int]
-    """Packets by the header that the snap length cut. Packets with cut TCP options are followed
-    nevertheless.
+    """Packets by the header that the snap length cut.
+
+    Packets with cut TCP options are analysed nevertheless.
     """
     damaged: dict[str, int]
-    """Packets by the header that contradicts itself, or within which the frame ends."""
+    """Packets by the header that is inconsistent, or within which the frame ends."""
     retried: int
     """Retransmitted frames of 802.11."""
 
@@ -296,13 +296,13 @@ class Inspection:
     duration: float
     counts: Counts
     connections: tuple[Connection, ...]
-    """The connections, those with the most octets first."""
+    """The connections, in descending order of octets."""
     cut: str | None
-    """Reason why the rest of the file was not read, if it was not."""
+    """Reason why the rest of the file was not read; None if the whole file was read."""
     clock: Clock
     """The clock of the capture.
 
-    No duration, rate or round trip spans one of its steps.
+    No duration, rate or round trip spans a step of the clock.
     """
     log: Log | None = None
     """Counts of a log; None for a capture."""
@@ -364,11 +364,11 @@ def inspect(
 ) -> Inspection:
     """Reads a capture or the log of an endpoint, and returns the findings of an inspection.
 
-    A capture is pcap, pcapng or snoop, a log is qlog; both may have any length.
+    A capture has the format pcap, pcapng or snoop, and a log has qlog. Both may have any length.
 
     Either may be compressed by gzip or zstd. `trace` selects one trace of a log, from 1. `watch`
     repeatedly receives the share of the file that has been read. Raises UsageError for a file that
-    cannot be read or is neither, and for a trace that a log does not have, RunError for a log
+    cannot be read or has another format, and for a missing trace of a log, RunError for a log
     without data, Cancelled once `cancel` is cancelled. A file that ends within a packet is read up
     to that packet; `cut` reports this.
     """

@@ -10,8 +10,9 @@ from acklab.tables import Table
 MAX_SHOWN = 6
 """Maximum number of directions side by side."""
 _SMALL = 20
-"""Minimum segments of a direction in the table, unless no direction has more: smaller ones show too
-little.
+"""Minimum segments of a direction in the table, because smaller directions show too little.
+
+Smaller directions are shown only if no direction has more.
 """
 
 THINNING = {
@@ -54,7 +55,8 @@ def tables(found: Inspection, limit: int = MAX_SHOWN) -> list[Table]:
 def _heading(number: int, name: str, count: int) -> str:
     """Returns the heading of the column of a direction.
 
-    Several directions have the numbers by which the table of evidence refers to them.
+    If there are several directions, the heading has the number by which the table of evidence
+    refers to the direction.
     """
     return name if count == 1 else f"{number}: {name}"
 

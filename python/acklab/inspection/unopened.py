@@ -9,7 +9,7 @@ _SHOWN = 6
 
 
 def nothing_followed(found: Inspection) -> str:
-    """Returns the content of a capture without data."""
+    """Returns a description of the content of a capture without data."""
     counts = found.counts
     packets = _packets(counts["packets"])
     if counts["connections"]:

@@ -14,17 +14,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 MAX_CLIENTS = 32
-"""Maximum number of connections; more are refused. Chosen: a browser opens six per page, and a page
-keeps one.
+"""Maximum number of connections; more are refused.
+
+Chosen: a browser opens six connections per page, and a page keeps one open.
 """
 REQUEST_SECONDS = 5.0
-"""Maximum time of a whole request, from the connection to the end of its header. Chosen: clients
+"""Maximum seconds of a whole request, from the connection to the end of its header. Chosen: clients
 are on this machine or behind `ssh -L`.
 """
 IDLE_SECONDS = 10.0
-"""Maximum time for a client to read the next part of a response. Chosen for the same reason."""
+"""Maximum seconds for a client to read the next part of a response. Chosen for the same reason."""
 LAST_SECONDS = 0.5
-"""Maximum time for clients to read the rest when the server ends. Chosen: a quarter of the two
+"""Maximum seconds for clients to read the rest when the server ends. Chosen: a quarter of the two
 seconds in which a command ends.
 """
 _POLL_SECONDS = 0.2
@@ -35,14 +36,14 @@ _BUSY = b"HTTP/1.0 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: c
 
 
 class LimitedServer(ThreadingHTTPServer):
-    """Limits the number of its clients and their time."""
+    """Server that limits the number of clients and the time of each."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = MAX_CLIENTS
 
     def __init__(self, address: tuple[str, int], handler: type["LimitedHandler"]) -> None:
-        """Listens at once. Raises OSError for a port in use."""
+        """Listens immediately. Raises OSError for a port in use."""
         self._clients: dict[socket.socket, float | None] = {}
         self._changed = threading.Condition()
         super().__init__(address, handler)
@@ -105,7 +106,7 @@ class LimitedServer(ThreadingHTTPServer):
 
 
 class LimitedHandler(BaseHTTPRequestHandler):
-    """Reads one request, and writes its response in parts."""
+    """Handler that reads one request, and writes the response in parts."""
 
     server: LimitedServer
     timeout = IDLE_SECONDS

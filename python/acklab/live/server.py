@@ -20,8 +20,8 @@ _HOST = "127.0.0.1"
 def served(title: str, port: int = 0) -> Iterator[tuple[str, Callable[[Mapping[str, Any]], None]]]:
     """Serves the page during the run. Yields its address, and a function that shows a sample.
 
-    Port 0 selects a free one. Raises UsageError if the port is in use. Only this machine can access
-    the page.
+    Port 0 selects a free port. Raises UsageError if the port is in use. Only this machine can
+    access the page.
     """
     try:
         server = _Server((_HOST, port), _Handler)

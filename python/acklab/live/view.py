@@ -17,7 +17,10 @@ _MAX_ROWS = 12
 
 @contextlib.contextmanager
 def live_view(console: Console, title: str) -> Iterator[Callable[[Sample], None]]:
-    """Shows each sample in place of the previous one, and nothing after the run."""
+    """Yields a function that shows each sample in place of the previous sample.
+
+    Removes the last sample after the run.
+    """
     with Live(console=console, transient=True, auto_refresh=False) as live:
 
         def show(sample: Sample) -> None:

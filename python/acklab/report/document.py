@@ -75,15 +75,20 @@ class Document:
     title: str
     revision: str = field(default_factory=core.revision)
     version: str = field(default_factory=core.version)
-    """The version of the core that computed it, by default this one."""
+    """The version of the core that computed the report; by default the present version."""
     question: str = ""
     readme: str = ""
     seeds: int | None = None
     part_of: str = ""
-    """The name of the study whose emulation this is."""
+    """The name of the emulated study, if the report is of an emulation of a study; otherwise
+    empty.
+    """
     findings: Sequence[Finding] = ()
     sections: Sequence[Section | Mapping[str, Any]] = field(default=())
-    """As created by a study, or plain values after reading. Only the page uses their content."""
+    """Sections as a study created them, or plain values as read from a file.
+
+    Only the page uses their content.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """Returns plain values."""

@@ -71,8 +71,8 @@ def render(documents: Sequence[Document]) -> str:
         counts=_tally(findings),
         style=Markup((page / "style.css").read_text(encoding="utf-8")),
         script=Markup("".join((page / name).read_text(encoding="utf-8") for name in ("narrow.js", "script.js"))),
-        # Included once for all figures, and not in reports without any, because it is most of the
-        # file. It is compressed, and read after the page is shown.
+        # Plotly is included once for all figures, and omitted in reports without figures, because
+        # it is most of the file. It is compressed, and unpacked after the page is shown.
         plotly=_packed(get_plotlyjs()) if has_figures else "",
     )
 
@@ -98,8 +98,8 @@ def _view(document: Document, index: int) -> dict[str, Any]:
             if item["kind"] == "figure":
                 data = json.dumps(item["figure"], separators=(",", ":"))
                 item["packed"] = len(data) > _LARGE
-                # Within a script element, "</script" would end it, and "<!--<script" would keep it
-                # open.
+                # In a script element, "</script" would end the element, and "<!--<script" would
+                # keep it open.
                 item["data"] = Markup(_packed(data) if item["packed"] else data.replace("<", "\\u003c"))
                 item["height"] = int(item["figure"]["layout"].get("height", 400))
             else:
@@ -118,7 +118,10 @@ def _breakable(cell: str) -> Markup:
 
 
 def _meaning(text: str) -> str:
-    """Returns the definition of the metric in a cell, with or without unit; empty for others."""
+    """Returns the definition of the metric in a cell; empty for other cells.
+
+    The cell may contain the unit.
+    """
     return _definitions().get(text.split(" [", maxsplit=1)[0], "")
 
 
@@ -134,7 +137,7 @@ def _meanings(head: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, s
 
 
 def _tally(findings: Sequence[Finding]) -> dict[str, int]:
-    """Returns the number of statements per verdict. Other readings of a statement do not count."""
+    """Returns the number of statements per verdict, without other readings of a statement."""
     verdicts = [finding.verdict for finding in counted(findings)]
     return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
@@ -208,7 +211,8 @@ def _tolerance(finding: Finding) -> str:
 def _gauge(finding: Finding) -> Markup:
     """Returns a small picture of a claim.
 
-    The tolerance is a band around the published number, and ours a dot with its interval.
+    A band around the published number shows the tolerance, and a dot with an interval shows our
+    number.
     """
     lowest, highest = finding.tolerated
     room = max(edge for edge in (highest - finding.published, finding.published - lowest) if math.isfinite(edge))

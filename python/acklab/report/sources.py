@@ -39,7 +39,7 @@ def write_report(folder: Folder | Sequence[Folder], out: str | Path | None = Non
 
     Raises StoreError, and UsageError for several folders without `out`.
 
-    For one folder, the report is `report.html` in the folder, or in the current one for a URL,
+    For one folder, the report is `report.html` in the folder, or in the current folder for a URL,
     unless `out` names another file. Several folders form one report, which begins with a comparison
     if all have runs.
     """
@@ -67,7 +67,10 @@ def _holds_run(place: Place) -> bool:
 
 
 def _labels(places: Sequence[Place]) -> dict[str, Place]:
-    """Returns a short name for each folder: its own, or the whole path if names are equal."""
+    """Returns a short name for each folder: the last part of its path.
+
+    If these names are equal, returns whole paths.
+    """
     names = [place.name for place in places]
     return {printable(name if names.count(name) == 1 else str(place)): place for name, place in zip(names, places, strict=True)}
 
@@ -75,7 +78,7 @@ def _labels(places: Sequence[Place]) -> dict[str, Place]:
 def _comparison(runs: Mapping[str, Result]) -> Document:
     """Returns several runs side by side.
 
-    Their flows are in one figure, and tables have differences and ratios to the first.
+    One figure has the flows of all runs. Tables have differences and ratios to the first run.
     """
     first = next(iter(runs.values()))
     tables: list[Figure | Table] = [Figure(figures.runs_plane(runs), "Mean operating point of each flow in each run")]
@@ -108,7 +111,7 @@ def _name_of(row: Mapping[str, Any]) -> str:
 def collect(folder: Folder, label: str = "") -> list[Document]:
     """Returns the documents of a folder and its subfolders.
 
-    Raises StoreError if there are none, or one is damaged.
+    Raises StoreError if there are no documents, or if one is damaged.
 
     A run without a title has the name of its folder, or `label`.
     """
@@ -142,7 +145,7 @@ def _beside(documents: Sequence[Document]) -> list[Document]:
     emulated: dict[tuple[str, str], list[Any]] = {}
     for document in documents:
         if (whole := (document.part_of, document.revision)) in simulated:
-            # In real time and in virtual time.
+            # The emulations in real time and in virtual time.
             emulated.setdefault(whole, []).extend(document.sections)
     return [
         replace(document, sections=(*emulated.get((document.name, document.revision), ()), *document.sections))
@@ -154,9 +157,14 @@ def _beside(documents: Sequence[Document]) -> list[Document]:
 _SIDE_BY_SIDE = 24
 """Maximum number of flows, links or nodes that a page shows as columns."""
 _POINTS = 500
-"""Maximum rows of the summary and of the table of points on a page. The Parquet files have all."""
+"""Maximum rows of the summary and of the table of points on a page.
+
+The Parquet files have all rows.
+"""
 _CELLS = 1000
-"""Maximum number of points of a grid that figures show separately. For more, they show aggregates.
+"""Maximum number of points of a grid that figures show separately.
+
+For larger grids, figures show aggregates.
 """
 
 
@@ -178,7 +186,7 @@ def _of_run(name: str, result: Result, label: str = "") -> Document:
 
 
 def _remarks(result: Result) -> str:
-    """Remarks on anomalies of the run, in Markdown."""
+    """Returns remarks on anomalies of the run, in Markdown."""
     return "\n".join(f"* **Note:** {_plain(remark)}" for remark in remarks(result))
 
 
@@ -240,7 +248,7 @@ def figures_of_sweep(result: SweepResult, metrics: Sequence[str] = ()) -> Iterat
 def _over_grid(flows: pl.DataFrame, names: Sequence[str], metric: str, title: str) -> Iterator[tuple[go.Figure, str]]:
     """Yields figures of a metric over the axes of a grid, with captions.
 
-    There is one per kind of flow, because different kinds have no common mean.
+    There is one figure per kind of flow, because a mean over different kinds has no meaning.
     """
     what, over = f"Mean {title}", ": mean over seeds with its 95 % confidence interval"
     if len(names) == 1:

@@ -61,7 +61,7 @@ class _Section(_Strict):
 def _with_nan(value: object) -> object:
     """Returns NaN for null, because JSON has no NaN.
 
-    A finding of a single seed has it as its interval.
+    The interval of a finding with a single seed is NaN.
     """
     return Finding.with_nan(value) if isinstance(value, dict) else value
 

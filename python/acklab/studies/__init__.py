@@ -1,7 +1,7 @@
-"""Studies: published numbers beside ours.
+"""Studies: comparisons of published numbers with ours.
 
 A study is a folder with a README, its scenario files, `claims.toml` (each published number with its
-source, unit and the tolerance that we hold ourselves to) and, if it has figures or sweeps,
+source, unit and the tolerance of our number) and, if it has figures or sweeps,
 `study.py`.
 
 claim        one published number
@@ -9,7 +9,7 @@ tables       claims of one form, written as a table
 definition   the content of claims.toml
 folders      the folder of studies
 traces       generated trace files
-metric       where the tables of a run have a number
+metric       the position of a number in the tables of a run
 bench        the interface of study.py
 runs         one setting over all seeds
 measure      a number that study.py computes from several runs
@@ -53,7 +53,7 @@ _NAMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # Listing studies does not import what running them requires.
+    # Listing studies must not import modules that only running them requires.
     if name not in _NAMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_NAMES[name]), name)

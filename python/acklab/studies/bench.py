@@ -37,7 +37,7 @@ class Bench:
     on: Executor | None = None
     """Executor of points (default: threads, `jobs` at a time)."""
     most_seeds: int | None = None
-    """Maximum number of seeds for undecided claims; None for that of the study."""
+    """Maximum number of seeds for undecided claims; None for the study's number."""
 
     def __post_init__(self) -> None:
         self.study.write_traces()
@@ -49,7 +49,7 @@ class Bench:
 
     @property
     def executor(self) -> Executor:
-        """Returns the executor of its points."""
+        """Returns the executor of the study's points."""
         return self.on or Threads(self.jobs)
 
     @property
@@ -65,7 +65,7 @@ class Bench:
     def at_least(self, seeds: int) -> int:
         """Returns the larger of `seeds` and the study's number of seeds.
 
-        For a quick run, returns the latter.
+        For a quick run, returns the study's number of seeds.
         """
         return self.study.file.quick_seeds if self.quick else max(seeds, self.study.file.seeds)
 
@@ -76,7 +76,8 @@ class Bench:
     def variants(self, text: str) -> Variants:
         """Returns variants from a file of the study.
 
-        The text is `paths.toml`, or with names `paths.toml:short,lossy`. Raises UsageError.
+        The text is a file such as `paths.toml`, or a file with names such as
+        `paths.toml:short,lossy`. Raises UsageError.
         """
         return Variants.parse(str(self.study.scenario(text)))
 
@@ -90,9 +91,8 @@ class Bench:
     def replicas(self, wanted: Sequence[tuple[str, Sequence[str]]], seeds: Sequence[int] | None = None) -> list[list[Point]]:
         """Runs scenario files with overrides over all seeds, and returns the points of each.
 
-        `seeds` may give the number of seeds for each.
-
-        Raises RunError if one fails.
+        `seeds` may give the number of seeds for each entry of `wanted`. Raises RunError if a run
+        fails.
         """
         vary = variations(self.study.file.vary)
         counts = seeds or [self.seeds] * len(wanted)

@@ -37,7 +37,10 @@ class Strict(BaseModel):
 
 
 class Direction(Strict):
-    """The direction of a claim: our number lies on this side of a number or of another scenario."""
+    """The direction of a claim: our number lies on this side of a bound.
+
+    The bound is a number, or the same metric in another scenario.
+    """
 
     lower_than: float | str | None = None
     higher_than: float | str | None = None
@@ -55,7 +58,7 @@ class Direction(Strict):
     def holds(self, ours: Interval, limit: float) -> bool | None:
         """Returns whether our whole interval lies on the claimed side of `limit`.
 
-        Returns False if no part does, None if a part does.
+        Returns False if no part of the interval lies on this side, None if only a part does.
         """
         edges = (-math.inf, limit) if self.lower_than is not None else (limit, math.inf)
         return lies_within(ours, *edges, strictly=True)
@@ -90,8 +93,9 @@ class Claim(Strict):
     """
     tolerance: str
     """The tolerance: a share of the published effect such as "3%", a number in the unit of the
-    claim such as "0.05", or "factor 1.5" either way. For published bounds: "at least", "at most",
-    "more than" or "less than".
+    claim such as "0.05", or "factor 1.5" in both directions.
+
+    For published bounds: "at least", "at most", "more than" or "less than".
     """
     scenario: str = ""
     """The scenario file; empty if `study.py` measures the number."""
@@ -100,25 +104,32 @@ class Claim(Strict):
     set: tuple[str, ...] = ()
     metric: Annotated[str, AfterValidator(metric_text)]
     seeds: Annotated[int, Field(ge=1)] | None = None
-    """Number of seeds, if those of the study leave the claim undecided."""
+    """Number of seeds, if the claim is undecided with the study's number of seeds."""
     relative_to: Reference | None = None
-    """The denominator of a published ratio: the metric is divided by that of this run, per seed."""
+    """The run in the denominator of a published ratio.
+
+    Our metric is divided by the metric of this run, per seed.
+    """
     direction: Direction | None = None
     note: str = ""
-    """The reason of a difference."""
+    """The reason of a difference from the published number."""
     fitted: str = ""
-    """How the settings were fitted, if they were; part of the verdict."""
+    """How the settings were fitted, as a part of the verdict; empty if they were not fitted."""
     kind: Literal["paper", "parity", "own"] | None = None
     """The kind of the claim, if the first words of the source do not define it
     (`acklab.verdict.kind_of`).
     """
     reading_of: str = ""
-    """The id of the counted claim, if this one is another reading of the same statement, such as
-    with other settings. `study/id` for a claim of another study.
+    """The id of the counted claim, if this claim is another reading of the same statement, for
+    example with other settings.
+
+    `study/id` for a claim of another study.
     """
     same_as: str = ""
-    """The id of a claim about the same quantity, such as bytes where this one is about their time.
-    This claim gets its verdict.
+    """The id of another claim about the same quantity, for example about bytes if this claim is
+    about the time to send them.
+
+    This claim gets the verdict of the other claim.
     """
 
     @property
@@ -131,7 +142,7 @@ class Claim(Strict):
         """Returns the bound of the direction, if there is one.
 
         If the bound is no effect (0, or 1 for a ratio), `MIN_SHARE` of the published effect is
-        required. Otherwise any difference that is not noise would exceed it.
+        required. Otherwise, any significant difference would exceed the bound.
         """
         if self.direction is None:
             return None
@@ -152,14 +163,14 @@ class Claim(Strict):
 
     @property
     def counts_as(self) -> str:
-        """Returns the id of the counted claim for the same statement, if it is another one.
+        """Returns the id of the counted claim for the same statement, if it is another claim.
 
         `study/id` for a claim of another study.
         """
         return self.reading_of or self.same_as
 
     def statement(self, study: str) -> str:
-        """Returns the full id of the counted claim for the same statement; empty if it is this."""
+        """Returns the full id of the counted claim for the same statement; empty for this claim."""
         place, _, name = self.counts_as.rpartition("/")
         return f"{place or study}.{name}" if name else ""
 
@@ -172,8 +183,8 @@ class Claim(Strict):
     def verdict(self, ours: Interval, beyond: Interval | None = None) -> str:
         """Returns the verdict of our number.
 
-        `beyond` is the excess of ours over the value of the scenario that the direction names, per
-        seed.
+        `beyond` is the excess of our number over the value of the scenario that the direction
+        names, per seed.
         """
         strictly = self.tolerance in (LESS_THAN, MORE_THAN)
         reproduced = lies_within(ours, *tolerated(self.tolerance, self.published, self.effect_from), strictly=strictly)

@@ -33,10 +33,11 @@ class StudyFile(Strict):
     title: str
     question: str
     kind: Literal["", "paper", "parity", "own"] = ""
-    """The list that names the study, one of `acklab.verdict.KINDS`; empty for that of its claims.
+    """The list that names the study, one of `acklab.verdict.KINDS`.
 
-    A study of our own question that also compares single published numbers gives "own".
-    """
+    If it is empty, the kind of the claims is the list. A study of our question that also compares
+    single published numbers gives "own".
+"""
     seeds: Annotated[int, Field(ge=1)] = 10
     quick_seeds: Annotated[int, Field(ge=1)] = 3
     vary: dict[str, str] = Field(default_factory=dict)
@@ -78,7 +79,7 @@ class Study:
         return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     def scenario(self, name: str) -> Path:
-        """Returns the path of a scenario file, relative to the current folder if it lies below."""
+        """Returns the path of a scenario file, relative to the current folder if possible."""
         path = self.folder / name
         below = os.path.relpath(path)
         return path if below.startswith("..") else Path(below)
@@ -137,9 +138,10 @@ def _place(location: Location, claims: Sequence[Mapping[str, Any]]) -> str:
 
 
 def discover(broken: Callable[[StoreError], None] | None = None) -> list[Study]:
-    """Returns all studies by name: those of the user's folder, and the built-in ones.
+    """Returns all studies by name: the studies of the user's folder, and the built-in studies.
 
-    A broken study is skipped, and its error is passed to `broken`. Raises StoreError without it.
+    A broken study is skipped, and its error is passed to `broken`. Without `broken`, raises
+    StoreError.
     """
     found = []
     for folder in study_folders().values():

@@ -1,4 +1,4 @@
-"""The folders of studies: that of the user, and the built-in one."""
+"""The folders of studies: the user's folder and the built-in folder."""
 
 import os
 from pathlib import Path
@@ -13,8 +13,9 @@ _NAME = "studies"
 def own_folder() -> Path:
     """Returns the user's folder of studies.
 
-    It is $ACKLAB_STUDIES, else `studies` here or in a folder above that has studies, else `studies`
-    here, which may be missing.
+    It is $ACKLAB_STUDIES if this is set. Otherwise it is the folder `studies` with studies in the
+    current folder or in a folder above. Without either, it is `studies` in the current folder,
+    which may be missing.
     """
     given = os.environ.get(_ENVIRONMENT)
     if given:

@@ -18,13 +18,13 @@ class Measure:
     commands: Sequence[str]
     """The commands that repeat the runs."""
     known: Interval | None = None
-    """The number with its interval, if it is not a mean over `values`, such as the minimum of
-    several means.
-    """
+    """The number with its interval, if the number is not a mean over `values` but for example the
+    minimum of several means.
+"""
 
     @classmethod
     def of(cls, number: Interval, commands: Sequence[str]) -> "Measure":
-        """Returns a number that comes with its interval."""
+        """Returns the measure for a number with an interval."""
         return cls([number.mean], commands, number)
 
     @property

@@ -1,4 +1,4 @@
-"""Metrics: where the tables of a run have a number.
+"""Metrics: positions of numbers in the tables of a run.
 
 A metric is `table.column`; for a table with many rows `table[row].column`, or `table[*].column` for
 the sum over all. Two of these form a share: `table[*].part / table[*].whole`.
@@ -14,7 +14,7 @@ from acklab.errors import UsageError
 from acklab.result import Result
 
 _EVENTS = frozenset({"total_rtos_l4", "agg_rtos_l4", "total_decompression_failures_l2"})
-"""Columns that count events, of which most runs may have none."""
+"""Columns that count rare events: most runs may have no event."""
 
 _FORM = re.compile(r"(?P<table>\w+)(?:\[(?P<row>[^\]]+)\])?\.(?P<column>\w+)")
 _ALL = "*"
@@ -28,7 +28,7 @@ class Metric:
     row: str | None
     column: str
     whole: "Metric | None" = None
-    """Denominator."""
+    """The denominator of a share; None for other metrics."""
 
     @classmethod
     def parse(cls, text: str) -> "Metric":
@@ -76,7 +76,7 @@ class Metric:
 
     @property
     def counts_events(self) -> bool:
-        """Returns whether this counts events of which most runs may have none, such as timeouts."""
+        """Returns `True` if the metric counts rare events, such as timeouts."""
         return self.whole is None and self.column in _EVENTS
 
     def unit(self, result: Result) -> str | None:

@@ -14,10 +14,9 @@ from acklab.studies.definition import Study
 def load_module(study: Study) -> ModuleType | None:
     """Returns the `study.py` of a study, or None if it has none.
 
-    It is executed once, like any module.
-
-    It imports modules of its folder by `from .other import …`. Its name in `sys.modules` includes
-    the folder, so that two studies of the same name are two modules.
+    The file is executed once, like any module. It imports modules of its folder by
+    `from .other import …`. Its name in `sys.modules` includes the folder, so that two studies of
+    the same name are two modules.
     """
     path = study.folder.resolve() / "study.py"
     if not path.is_file():

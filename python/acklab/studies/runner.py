@@ -130,7 +130,7 @@ def estimate_study(
     """Estimates the cost of `run_study` with these arguments: points, CPU time and memory.
 
     Runs the first seed of each setting, copies its results to the other seeds, and judges and draws
-    as the study does. Stores nothing. Seeds that undecided claims would get later are not included.
+    as the study does. Stores nothing. The estimate excludes additional seeds for undecided claims.
     Raises the errors of `run_study`.
     """
     study = find(study) if isinstance(study, str) else study
@@ -139,8 +139,8 @@ def estimate_study(
         sample = FirstSeeds(frozenset(study.file.vary), Path(folder), place_of(out, "out") / study.name, jobs or cores())
         bench = Bench(study, Path(folder), quick, jobs, quiet, on=sample)
         _simulate(bench, LocalPlace(Path(folder)))
-        # Time besides runs and copies: judging, merging and drawing are repeated if anything is
-        # left to run.
+        # The time in addition to runs and copies is for judging, merging and drawing. These are
+        # repeated if any run is left.
         around = time.process_time() - started - sample.spent
     return sample.estimate(around)
 
@@ -217,7 +217,7 @@ def _look(bench: Bench, claims: Sequence[Claim], looks: Mapping[str, Looks], loo
 
 
 def _runs(bench: Bench, claim: Claim) -> list[_Key]:
-    """Returns the runs of a claim: its own scenario, then those that it is compared with."""
+    """Returns the runs of a claim's scenario, then the runs that the claim is compared with."""
     keys = [_key(bench, claim.scenario, claim.variants, claim.set)]
     if (over := claim.relative_to) is not None:
         variants = claim.variants if over.variants is None else over.variants
@@ -245,7 +245,7 @@ def _finding(
     interval = event_rate(values, confidence) if metric.counts_events else mean_interval(values, confidence)
     if claim.relative_to is not None:
         below = measure(others[0], metric)
-        # One of them may have more seeds because of another claim. The first seeds are the same.
+        # Some runs may have more seeds because of another claim. The first seeds are the same.
         seeds = min(len(values), len(below))
         interval = ratio_interval(values[:seeds], below[:seeds], confidence)
         values = [value / base if base else math.nan for value, base in zip(values, below, strict=False)]
@@ -268,7 +268,8 @@ def _found(bench: Bench, claim: Claim, measures: Mapping[str, Measure]) -> Findi
 
 def _judged(bench: Bench, claim: Claim, measured: Measure, interval: Interval, beyond: Interval | None = None) -> Finding:
     missing = 0 if measured.known is not None else len(measured.values) - interval.count
-    # Seeds without a number are not random, so a mean over the others decides nothing.
+    # Seeds without a number are not a random selection, so a mean over the other seeds decides
+    # nothing.
     verdict = UNDECIDED if 0 < missing < len(measured.values) else claim.verdict(interval, beyond)
     return Finding(
         id=f"{bench.study.name}.{claim.id}",

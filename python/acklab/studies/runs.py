@@ -28,7 +28,7 @@ class Runs:
 
     @property
     def uses(self) -> dict[str, float]:
-        """Returns shares of the time on the air by use, mean over seeds."""
+        """Returns the mean share of the airtime by use, over seeds."""
         found: dict[str, float] = {}
         for result in self.results:
             for use, share in uses_of_air(result.airtime).select("use", "share").iter_rows():

@@ -16,9 +16,9 @@ An entry of claims.toml with `rows` represents many claims:
     [claim.cells."cubic.goodput"]            # fields of a single claim
     note = "Here it differs."
 
-A field of a cell replaces that of its row, which replaces that of its column, which replaces the
-shared one. The id is "{row}.{column}" unless `id` is given. Without `columns`, each row is one
-claim, and its id is "{row}".
+A field of a cell replaces the field of its row. A field of a row replaces the field of the column,
+which replaces the shared field. The id is "{row}.{column}" unless `id` is given. Without `columns`,
+each row is one claim, and its id is "{row}".
 """
 
 from collections.abc import Iterator, Mapping, Sequence

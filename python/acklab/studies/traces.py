@@ -1,6 +1,6 @@
 """Trace files that a study generates: the delivery opportunities of a link in mahimahi's format.
 
-Equal values give equal files on every machine.
+The same values give the same file on every machine.
 """
 
 from typing import Annotated, Literal

@@ -1,4 +1,6 @@
-"""Many runs: a grid of values times a set of seeds. Each point is run once and stored.
+"""Many runs: every combination of a grid of values and a set of seeds.
+
+Each point is run once and stored.
 
 variants   named variants, such as whole paths, and their files
 grid       the axes: values by key, named variants, values drawn per seed

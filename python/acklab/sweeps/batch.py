@@ -27,7 +27,7 @@ class Batch:
     finished: Sequence[Point]
     failed: Sequence[Failure]
     left: Sequence[Point]
-    """Points that were not started, or not finished in time."""
+    """Points that were not started or not finished in time."""
 
 
 def run_batch(
@@ -38,7 +38,8 @@ def run_batch(
 ) -> Batch:
     """Runs points of one source, until all are done, `seconds` have passed, or `cancel` is set.
 
-    `commands` repeat the points, if their own commands do not, because their files are copies.
+    `commands` are commands that repeat the points. They are given if the points' files are copies,
+    so that `Point.command` would name the copies.
     """
     first = points[0]
     if first.kernel:
@@ -100,7 +101,7 @@ def _emulated(
 
 
 def _pack(points: Sequence[StoredPoint], parts: Mapping[str, Sequence[pa.Table]]) -> Pack:
-    # The metadata of a table are those of its point.
+    # The metadata of a table describe its point.
     return Pack.of(points, {name: in_order([table.replace_schema_metadata() for table in own]) for name, own in parts.items()})
 
 
@@ -129,8 +130,9 @@ class Queue:
     seconds: float = 1.5
     """Computing time of a batch.
 
-    Long compared with the cost of storing it; short for users who wait for it or lose it.
-    """
+    The time is long compared with the cost of storing a batch, and short for users who wait for or
+    lose a batch.
+"""
     _spent: float = 0.0
     _done: int = 0
     _alone: set[str] = field(default_factory=set)
@@ -142,7 +144,10 @@ class Queue:
         return cls(list(reversed(points)), workers)
 
     def next(self) -> list[Point]:
-        """Returns the next batch: points of one source and strategies. Empty if none is waiting."""
+        """Returns the next batch: points of one source and strategies.
+
+        Empty if no point is waiting.
+        """
         batch: list[Point] = []
         alike: Callable[[Point], tuple[object, object]] = lambda point: (point.source, point.strategies)  # noqa: E731
         max_points = self._max_points()
@@ -170,7 +175,7 @@ class Queue:
     def _max_points(self) -> int:
         """Returns the maximum size of the next batch.
 
-        It is small while times are unknown, and near the end.
+        The size is small while times are unknown, and near the end of the sweep.
         """
         fair = -(-len(self.points) // (2 * self.workers))
         by_time = self._done * self.seconds / self._spent if self._spent else 1

@@ -3,7 +3,7 @@
 For a sweep, the sample takes points in the order of their digests, which is random but
 reproducible, in batches as the sweep runs them. A long run is stopped early, and its cost is scaled
 by the remaining time. For a study, whose code requires all tables, the sample is the first seed of
-each setting. The other seeds get its results, so that the code runs to its end.
+each setting. The other seeds get copies of its results, so that the code runs to its end.
 """
 
 import json
@@ -51,9 +51,9 @@ class Estimate:
     seconds: Interval
     """CPU time of the remaining points, with a 95 % interval if the sample gives one.
 
-    Excludes checks and joins at the end: about a quarter more for points of a millisecond, and
-    nothing for longer ones.
-    """
+    Excludes checks and joins at the end. They take about a quarter more for points of a
+    millisecond, and negligible time for longer points.
+"""
     jobs: int
     memory: int
     """Maximum memory in bytes, with `jobs` runs at a time."""
@@ -121,8 +121,8 @@ def estimate_plan(plan: Plan, place: Place, jobs: int | None = None) -> Estimate
         sample.take()
     except KeyboardInterrupt as error:
         raise Cancelled("stopped: nothing was stored") from error
-    # Each concurrent run adds as much memory as the run of the sample. At the end, packs are
-    # joined.
+    # Each concurrent run requires as much memory as the run of the sample. Joining packs at the end
+    # requires memory too.
     memory = _peak() + (min(at_once, len(waiting)) - 1) * (_peak() - before) + sample.octets_joined(len(distinct))
     cost = mean_interval(sample.costs)
     left = len(waiting)
@@ -132,7 +132,7 @@ def estimate_plan(plan: Plan, place: Place, jobs: int | None = None) -> Estimate
 
 @dataclass
 class _Sample:
-    """Runs points in sequence until the estimate is good."""
+    """Runs points in sequence until the estimate is sufficiently precise."""
 
     points: Sequence[Point]
     count: int = 0
@@ -144,9 +144,9 @@ class _Sample:
     """Number of points stored meanwhile, with the size of their tables in memory and in files."""
 
     def take(self) -> None:
-        """Runs batches until their mean is precise, or the time is over.
+        """Runs batches until their mean is precise, or until the time limit of the sample.
 
-        Batches that grow to the final size do not count.
+        The first batches, which grow to the final size, are not used.
         """
         if not self.points:
             return
@@ -195,7 +195,7 @@ class _Sample:
     def _one(self, point: Point) -> float:
         """Returns the CPU seconds of a point.
 
-        A long one is stopped early, and its cost is scaled.
+        A long run is stopped early, and its cost is scaled.
         """
         start, cancel, passed = time.process_time(), core.Cancel(), 1.0
         max_time = _SAMPLE / _MIN_BATCHES
@@ -218,7 +218,7 @@ class _Sample:
     def octets_joined(self, points: int) -> int:
         """Returns the memory in bytes for joining packs of so many points.
 
-        This is the packs, all their rows in one table, and these in order.
+        The memory holds the packs, one table with all their rows, and a sorted copy of this table.
         """
         if not self._points_stored:
             return 0
@@ -244,7 +244,7 @@ class FirstSeeds(Executor):
     thrown: Path
     """The temporary folder of the results."""
     real: Place
-    """The folder in which a real run would store them."""
+    """The folder in which a real run would store the results."""
     jobs: int
     points: int = 0
     kept: int = 0

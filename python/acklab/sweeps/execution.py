@@ -40,7 +40,7 @@ class Progress:
 
     @property
     def where(self) -> str:
-        """Returns the nodes as text: a few by name, many by their number."""
+        """Returns the nodes as text: a few nodes by name, or the number of many nodes."""
         counts = self.nodes.values()
         if len(counts) > _NAMED:
             return f"{len(counts)} nodes: {min(counts)} to {max(counts)} each"
@@ -72,7 +72,7 @@ class Store(Protocol):
 
     @property
     def place(self) -> Place:
-        """Returns its place."""
+        """Returns the place of the store."""
 
     def done(self) -> Collection[str]:
         """Returns the digests of the finished points."""
@@ -104,7 +104,7 @@ class Executor(Protocol):
         """Runs points and stores them in any order. A failed point does not affect the others.
 
         Raises KeyboardInterrupt after Ctrl-C, StoreError if results cannot be stored. Points that
-        were finished by then are stored.
+        were finished before the exception are stored.
         """
 
 
@@ -142,7 +142,7 @@ class _Team:
             thread.start()
         try:
             for thread in threads:
-                # A bounded wait lets Ctrl-C through on every platform.
+                # A wait with a time limit can be interrupted by Ctrl-C on every platform.
                 while thread.is_alive():
                     thread.join(0.2)
         finally:
@@ -162,7 +162,7 @@ class _Team:
                 started = time.monotonic()
                 done = run_batch(batch, self.cancel, self.queue.seconds)
                 self._keep(done, time.monotonic() - started)
-        except BaseException as error:  # The waiting thread raises any exception.
+        except BaseException as error:  # The waiting thread raises the exception.
             self.errors.append(error)
             self.cancel.cancel()
 
@@ -178,8 +178,8 @@ def execute(points: Sequence[Point], store: Store, executor: Executor | None = N
     """Runs the points that are not in `store` yet (default: in threads, one per core).
 
     A failed point does not stop the others. Raises Cancelled on Ctrl-C and StoreError if results
-    cannot be stored. Points that were finished by then stay in the store, and the next call resumes
-    from there.
+    cannot be stored. Points that were finished before the exception stay in the store, so the next
+    call does not repeat them.
     """
     outcome = Outcome()
     waiting: dict[str, Point] = {}

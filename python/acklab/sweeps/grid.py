@@ -31,7 +31,7 @@ class Axis:
 
     @property
     def is_of_variants(self) -> bool:
-        """Returns whether its choices are named variants, as opposed to values of a key."""
+        """Returns `True` if the choices of the axis are named variants, not values of a key."""
         return self.text.startswith("@")
 
     @classmethod
@@ -115,8 +115,8 @@ class Grid:
     def columns(self, taken: Iterable[str]) -> dict[str, str]:
         """Returns a short name for each key.
 
-        It has the last parts of its path that distinguish it from the others and from the columns
-        `taken`.
+        The name consists of the last parts of the key's path. It has enough parts to differ from
+        the other keys and from the columns `taken`.
         """
         reserved = set(taken)
         words = {key: key.split(".") for key in self.axes}
@@ -185,7 +185,7 @@ _DIGITS = {
     **{"ns": 0, "us": 3, "µs": 3, "ms": 6, "s": 9},
     **{"bps": 0, "kbps": 3, "Mbps": 6, "Gbps": 9},
 }
-"""Digits behind the point of a draw, by unit: a scenario refuses finer values."""
+"""Decimals of a drawn value, by unit; a scenario refuses finer values."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ class Variation:
         low, dots, high = text.partition("..")
         bounds = [re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-zµ]*)\s*", bound) for bound in (low, high)]
         units = [bound[2] for bound in bounds if bound is not None]
-        # Unknown units are left for the scenario to refuse.
+        # Unknown units are not checked here, because the scenario refuses them.
         family = family_of(units) or ({units[0]: 1} if len({*units}) == 1 else None)
         if not dots or bounds[0] is None or bounds[1] is None or family is None:
             raise UsageError(f"{key}: found {text!r}, expected two bounds of one kind such as 0ms..5ms or 500us..1s")

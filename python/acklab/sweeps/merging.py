@@ -42,7 +42,7 @@ class Front:
         return cls(pa.Table.from_arrays([*arrays, seeds], schema=pa.schema([*fields, pa.field("seed", pa.uint64())])))
 
     def before(self, table: pa.Table) -> pa.Table:
-        """Returns a table with these columns instead of the index of the point."""
+        """Returns a table in which these columns replace the index of the point."""
         front = self.table.take(table.column(POINT))
         rest = table.drop_columns([POINT])
         return pa.Table.from_arrays(
@@ -93,7 +93,7 @@ def _numbered(table: pa.Table, numbers: "np.ndarray[tuple[int], np.dtype[np.int6
 def repeated(table: pa.Table, digests: Sequence[str]) -> pa.Table:
     """Returns the table with rows for each position of a repeated digest.
 
-    Such points differ only in their text.
+    Points with the same digest differ only in the text of their settings.
     """
     first: dict[str, int] = {}
     source = np.array([first.setdefault(digest, position) for position, digest in enumerate(digests)], dtype=np.int64)

@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 _AHEAD = 2
 """Batches in flight per processor of the cluster."""
 _PATIENCE = 1.0
-"""Seconds for running batches to end after Ctrl-C. Chosen: half of the two seconds in which a
-command ends.
+"""Maximum seconds to wait for running batches after Ctrl-C.
+
+Chosen: half of the two seconds in which a command ends.
 """
 _RETRIES = 3
 """Maximum number of retries of a batch whose worker was lost. Then its points run one by one, to
@@ -48,7 +49,7 @@ find the point that kills workers.
 
 @dataclass(frozen=True)
 class Travelling:
-    """The files that all points of a source need on another machine."""
+    """The files of a source that its points require on another machine."""
 
     revision: str
     text: str
@@ -91,7 +92,7 @@ class Done:
 class Ray:
     """Runs points on the Ray cluster at `address`.
 
-    "auto" selects that of this machine or of RAY_ADDRESS, otherwise "ray://HOST:PORT".
+    `address` is "auto" for the cluster of this machine or of RAY_ADDRESS, or "ray://HOST:PORT".
     """
 
     address: str = "auto"
@@ -142,8 +143,8 @@ def _marked(place: Place) -> Iterator[str]:
     path = place.path / token
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Files of killed drivers. A driver that still runs receives its results over Ray from now
-        # on.
+        # Removes files of killed drivers. A driver that still runs loses its file too; from now on,
+        # it receives its results over Ray.
         for earlier in path.parent.glob(".ray-*"):
             earlier.unlink(missing_ok=True)
         path.touch()
@@ -234,7 +235,7 @@ class _Driver:
     def _lost(self, batch: Sequence[Point], error: Exception, queue: Queue) -> None:
         """Handles a batch without a result.
 
-        Its worker was lost repeatedly, or raised an error that is not about a point.
+        The worker was lost repeatedly, or raised an error that no point caused.
         """
         import ray
 
@@ -250,7 +251,7 @@ class _Driver:
         queue.one_by_one(batch)
 
     def _end(self, queue: Queue) -> None:
-        """Receives batches that end soon, and stops the rest."""
+        """Receives batches that end soon, and stops the other batches."""
         import ray
 
         until = time.monotonic() + _PATIENCE
@@ -299,7 +300,7 @@ def run_job(travelling: Travelling, job: Job) -> Done:
 
 
 def _reached(travelling: Travelling) -> Place | None:
-    """Returns the store, if it is the same here as for the driver."""
+    """Returns the store if this worker can reach the store of the driver; otherwise None."""
     place = place_of(travelling.store, "store")
     if isinstance(place, LocalPlace):
         return place if (place.folder / travelling.token).is_file() else None
@@ -309,7 +310,7 @@ def _reached(travelling: Travelling) -> Place | None:
 def _unpacked(travelling: Travelling, folder: Path) -> tuple[Source, tuple[StrategyFile, ...], Mapping[str, str]]:
     """Returns the source and the strategies as files of this machine.
 
-    Also returns the paths of the strategies with those of the driver.
+    Also returns the paths of the strategies here, each with the path at the driver.
     """
     # Names of traces may begin with `..`, so `base` needs as many folders above it.
     up = max((Path(os.path.normpath(name)).parts.count("..") for name in travelling.traces), default=0)

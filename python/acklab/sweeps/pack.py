@@ -1,6 +1,6 @@
-"""Finished points, as tables over all of them.
+"""Finished points as tables over all of these points.
 
-A batch returns a pack, and a store has packs.
+A batch returns a pack, and a store contains packs.
 """
 
 import json
@@ -33,7 +33,7 @@ _SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class StoredPoint:
-    """Facts of a point in a pack, besides its tables."""
+    """Description of a point in a pack, in addition to its tables."""
 
     digest: str
     seed: int
@@ -73,7 +73,7 @@ class Pack:
         return found
 
     def all_tables(self) -> dict[str, pa.Table]:
-        """Returns the tables by name, with that of the points."""
+        """Returns the tables by name, including the table of points."""
         return {POINTS: self.points, **self.tables}
 
     def select(self, chosen: Sequence[int]) -> "Pack":
@@ -102,7 +102,7 @@ class Pack:
     def joined(cls, packs: Sequence["Pack"]) -> "Pack":
         """Returns one pack with the points of several, in the order of their digests.
 
-        Of a point in two packs, the first is used.
+        If a point is in two packs, its rows of the first pack are used.
         """
         places: dict[str, tuple[int, int]] = {}
         for which, pack in enumerate(packs):
@@ -127,7 +127,7 @@ class Pack:
 
 
 def renumbered(table: pa.Table, place: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> pa.Table:
-    """Returns the rows of the points that have a place, with the place as their index."""
+    """Returns the rows of the points that have a place. The place becomes their index."""
     numbers = place[table.column(POINT).to_numpy()]
     wanted = numbers >= 0
     if not wanted.all():
@@ -146,7 +146,7 @@ def in_order(parts: Sequence[pa.Table]) -> pa.Table:
 
 
 def _starts(table: pa.Table, points: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """Returns where the rows of each point begin, and where the last ends."""
+    """Returns the index of the first row of each point, and the end of the last point."""
     return np.searchsorted(table.column(POINT).to_numpy(), np.arange(points + 1))
 
 

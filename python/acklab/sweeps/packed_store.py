@@ -2,9 +2,10 @@
 
 A pack is one Parquet file per table, over many points, and an entry of the manifest, which names
 the files with their stamps. The entry is written last, so a pack is complete or absent. Every file
-is named by a digest of its bytes: writers need no lock, and equal packs are one. Compaction joins
-packs, and removes them after the new one exists. A point may be in two packs, if two processes ran
-it or a compaction was interrupted. Both are equal, and it is counted once.
+is named by a digest of its bytes, so writers need no lock, and equal packs are stored once.
+Compaction joins packs, and removes them after the new pack exists. A point may be in two packs if
+two processes ran it or a compaction was interrupted. Both copies are equal, and the point is
+counted once.
 """
 
 import hashlib
@@ -67,7 +68,7 @@ class Entry:
 
     @property
     def octets(self) -> int:
-        """Size of its files."""
+        """Returns the size of the entry's files in bytes."""
         return sum(stamp.octets for stamp in self.files.values())
 
     def document(self) -> dict[str, Any]:
@@ -77,7 +78,7 @@ class Entry:
 
     @classmethod
     def read(cls, name: str, octets: bytes) -> "Entry":
-        """Reads an entry. Raises DamagedEntry, and ValueError for one of another version."""
+        """Reads an entry. Raises DamagedEntry, and ValueError for an entry of another version."""
         if _name_of(octets) != name:
             raise DamagedEntry("its bytes do not match its name")
         document = json.loads(octets)
@@ -95,8 +96,8 @@ class Entry:
 class PackedStore:
     """The points of a place.
 
-    Several processes may write to it at once, also from several machines. Each point is counted
-    once.
+    Several processes may write to the store concurrently, also from several machines. Each point is
+    counted once.
     """
 
     place: Place
@@ -181,7 +182,7 @@ class PackedStore:
 
         Returns None if no point has the table.
 
-        A point with several positions has its rows at the first. Raises DamagedPack.
+        A point with several positions has its rows only at the first position. Raises DamagedPack.
         """
         return self._steadily(lambda: self._over_points(name, digests))
 
@@ -205,7 +206,7 @@ class PackedStore:
             self._remove([self._entries[pack]])
 
     def compact(self) -> None:
-        """Joins packs until few are left.
+        """Joins packs until few packs remain.
 
         The content of a joined pack does not depend on its parts. Raises StoreError.
         """
@@ -237,7 +238,7 @@ class PackedStore:
                     self.place.remove(f"{FOLDER}/{name}")
 
     def _compact(self, max_octets: int) -> None:
-        """Joins packs with files below `max_octets` bytes, to packs of about that size."""
+        """Joins packs with files below `max_octets` bytes into packs of about this size."""
         with self.place.exclusively("compact"):
             self.refresh()
             entries = sorted(self._entries.values(), key=lambda entry: (entry.octets, entry.name))
@@ -292,7 +293,8 @@ class PackedStore:
             entry = Entry.read(name, self.place.read(f"{FOLDER}/{name}.json"))
             points = self._file(entry, POINTS, ["digest"])
         except (StoreError, ValueError, KeyError, TypeError):
-            # Joined a moment ago, or damaged: its points are then run again.
+            # Another process has just joined the pack, or the pack is damaged. Points of a damaged
+            # pack are run again.
             return
         self._entries[name] = entry
         self._points[name] = points.column("digest").to_pylist()
@@ -330,7 +332,7 @@ class PackedStore:
             return self._index[digest]
 
     def _steadily(self, read: Callable[[], T]) -> T:
-        """Repeats the reading if another process joined packs meanwhile."""
+        """Calls `read` again if another process joined packs during the call."""
         while True:
             try:
                 return read()

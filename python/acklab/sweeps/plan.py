@@ -22,7 +22,7 @@ from acklab.sweeps.point import Point, identities
 class Plan:
     """All points of a sweep, in the order of the tables.
 
-    The first axis changes slowest, then the others, then the seed.
+    The first axis changes slowest, the seed fastest.
     """
 
     source: Source
@@ -126,7 +126,7 @@ class Plan:
 
 
 def _seeds(seeds: SupportsIndex | Iterable[SupportsIndex], source: Source, sets: Sequence[str]) -> tuple[int, ...]:
-    """Returns the seeds. A number of seeds is counted up from that of the scenario.
+    """Returns the seeds. A number of seeds is counted up from the scenario's seed.
 
     Raises ScenarioError, UsageError.
     """

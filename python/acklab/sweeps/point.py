@@ -17,7 +17,7 @@ from acklab.strategy_files import StrategyFile
 class Point:
     """One run: a scenario with overrides and a seed.
 
-    It is stored under the digest of everything that its result depends on.
+    The point is stored under a digest of all inputs that affect its result.
     """
 
     source: Source
@@ -26,7 +26,7 @@ class Point:
     digest: str
     strategies: tuple[StrategyFile, ...] = ()
     traces: tuple[str, ...] = ()
-    """Its trace files, relative to the folder of the source."""
+    """Trace files of the scenario, relative to the folder of the source."""
     kernel: str = ""
     """The guest kernel of an emulation in virtual time; empty for a simulation."""
 
@@ -75,7 +75,7 @@ def identities(
     threads: int = 1,
     kernel: str = "",
 ) -> list[Identity]:
-    """Checks scenarios with the overrides `common` and their own overrides.
+    """Checks scenarios with the overrides `common` and the overrides of each point.
 
     An identity depends on the complete scenario, its trace files and strategies, the core, and the
     guest kernel of an emulation. Raises ScenarioError, UsageError.
@@ -101,7 +101,7 @@ def identities(
 def _strategies(named: Sequence[tuple[str, str]], source: Source, files: Mapping[str, StrategyFile]) -> tuple[StrategyFile, ...]:
     """Returns the files of the strategies that a scenario names, each by its key and its name.
 
-    Raises UsageError for one that is not in a file.
+    Raises UsageError for a strategy that is not in a file.
     """
     used: dict[str, StrategyFile] = {}
     for key, name in named:

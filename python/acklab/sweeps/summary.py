@@ -18,7 +18,7 @@ METRICS = ("mean_throughput_l4", "mean_throughput_l7", "mean_srtt_l4", "total_re
 def chosen_metrics(only: Sequence[str]) -> tuple[str, ...]:
     """Returns the metrics of a summary: `only`, or by default the most important.
 
-    Raises UsageError for a name that is no number of flows, with similar ones.
+    Raises UsageError for a name that is not a numeric column of flows, with similar names.
     """
     known = numbers_of("flows")
     for name in only:
@@ -33,8 +33,8 @@ def summary(flows: "pl.DataFrame", names: Sequence[str], metrics: Sequence[str] 
 
     There is a row per combination of the columns `names` and kind of flow.
 
-    Like flows of one run are averaged first. Unlike flows, such as a download and a call, have
-    separate rows.
+    Flows of one kind are averaged within a run first. Different kinds, such as a download and a
+    call, have separate rows.
     """
     import polars as pl
 

@@ -47,11 +47,12 @@ WAYS = (SIMULATE, VIRTUAL)
 """Modes of a sweep: simulations, or emulations in virtual time."""
 
 _LONG = 30_000.0
-"""Simulated seconds beyond which a sweep is estimated first. Chosen: they take about a minute of
-CPU time at 100 Mbps, ten times the time of an estimate.
+"""Simulated seconds beyond which a sweep is estimated first.
+
+Chosen: 30,000 s at 100 Mbps take about a minute of CPU time, ten times the time of an estimate.
 """
 _FORMAT = 2
-"""Version 1 had the points in the document."""
+"""Version of the document. In version 1, the document contained the points."""
 _SUMMARY = "the summary of a sweep that acklab wrote"
 
 
@@ -160,8 +161,8 @@ class SweepResult(NamedTables):
     def summary(self, metrics: Sequence[str] = ()) -> "pl.DataFrame":
         """Returns means over seeds with 95 % intervals.
 
-        There is a row per combination of the grid and kind of flow. `metrics` are columns of the
-        table of flows (default: the most important). Raises UsageError for other names.
+        There is a row for each combination of the grid and each kind of flow. `metrics` are columns
+        of the table of flows (default: the most important). Raises UsageError for other names.
         """
         return summary(self.flows, list(self.columns.values()), chosen_metrics(metrics))
 
@@ -257,9 +258,9 @@ def sweep(
     """Runs a scenario at every point of a grid, for every seed, on all cores.
 
     `grid` gives values by key (a list, a range, a column or an array), or named variants with their
-    overrides, such as `{"path": {"near": {"link.0.forward.delay": "1ms"}}}` or `{"path":
-    Variants.read("paths.toml")}`. `seeds` is a number of seeds, counted up from that of the
-    scenario, or the seeds themselves. `vary` gives values that are drawn for each seed except the
+    overrides, such as `{"path": {"near": {"link.0.forward.delay": "1ms"}}}` or
+    `{"path": Variants.read("paths.toml")}`. `seeds` is a number of seeds, counted up from the
+    scenario's seed, or a list of seeds. `vary` gives values that are drawn for each seed except the
     first, such as `{"flow.0.start": "0ms..5ms"}`. Results are stored in the folder `out`. A stored
     point is not run again, so an interrupted sweep resumes and a grid may be extended. `out` may be
     the URL of a store, such as `s3://bucket/folder`.
@@ -270,14 +271,14 @@ def sweep(
     `on` is the executor of points (default: threads on this machine): "ray" for the Ray cluster of
     this machine or of RAY_ADDRESS, "ray://HOST:PORT" for another, or your own executor.
 
-    With the way "virtual", points are emulations with the kernel's TCP in virtual time, as those of
+    With the way "virtual", points are emulations with the kernel's TCP in virtual time, as by
     `acklab.emulate` with `clock="virtual"`; `kernel` is the name of a guest kernel (default: the
     newest).
 
-    `base` is the folder of relative trace files (default: that of the file). `watch` receives the
-    progress after each batch of points, as a `Progress`. Without it, a bar on standard error, or in
-    the notebook, shows the progress; `quiet` hides the bar. `announce` receives an estimate of the
-    cost before points run that simulate more than 30,000 s in all.
+    `base` is the folder of relative trace files (default: the folder of the file). `watch` receives
+    the progress after each batch of points, as a `Progress`. Without it, a bar on standard error,
+    or in the notebook, shows the progress; `quiet` hides the bar. `announce` receives an estimate
+    of the cost before points run that simulate more than 30,000 s in all.
 
     The tables are identical for any number of `jobs` (default: one per core) and any executor.
     Failed points are listed in `failures` of the result and do not affect the others. Raises
@@ -287,7 +288,7 @@ def sweep(
     """
     at_once = _jobs(jobs)
     plan, place = _planned(scenario, grid, seeds, out, set, vary, base, strategies, _kernel(way, kernel))
-    # A scenario without a file gets one, so that commands can name it.
+    # A scenario without a file is written to a file, so that commands can name it.
     if isinstance(scenario, Mapping):
         place.write(plan.source.name, plan.source.text.encode())
     if isinstance(grid, Mapping):
@@ -335,8 +336,8 @@ def estimate(
 
     The estimate is for this machine.
 
-    Checks every point, runs a sample of those that `out` does not have for about six seconds, and
-    stores nothing. Raises the errors of `sweep`, and RunError if a point of the sample fails.
+    Checks every point. For about six seconds, runs a sample of the points that `out` lacks. Stores
+    nothing. Raises the errors of `sweep`, and RunError if a point of the sample fails.
     """
     from acklab.sweeps.estimation import estimate_plan
 
@@ -373,7 +374,7 @@ def _planned(
     strategies: Sequence[str | StrategyFile] | None,
     kernel: str,
 ) -> tuple[Plan, Place]:
-    """Returns the points, all checked, and the place, which has no other kind of result."""
+    """Returns the checked points, and the place. The place has no result of another kind."""
     source = Source.of(scenario, None if base is None else path_of(base, "base"))
     place = place_of(out, "out")
     files = tuple(strategy_files(strategies or ()).values())
@@ -432,15 +433,15 @@ def _summary_of(plan: Plan, columns: Mapping[str, str], files: Mapping[str, Stam
 def _exchanging(place: Place) -> Iterator[Place]:
     """Yields a place for the tables and the summary, which replace the earlier ones together.
 
-    A store has no atomic exchange: the earlier summary is removed first and the new one is written
-    last. A sweep that is killed in between has none.
+    A store has no atomic exchange: the earlier summary is removed first, and the new summary is
+    written last. If the sweep is killed in between, there is no summary.
     """
     if place.path is None:
         place.remove(SWEEP_FILE)
         yield place
         return
     folder = place.path
-    # Tables over the points of an earlier grid that this one does not yield.
+    # Tables of an earlier grid that this grid does not have.
     with exchanging(folder, lambda: store.tables_with(folder, "acklab.grid")) as staging:
         yield LocalPlace(staging)
 
@@ -520,7 +521,7 @@ def _is_whole(place: Place, document: Mapping[str, Any]) -> bool:
 
 
 def _replaced(before: Mapping[str, Any], place: Place, plan: Plan) -> int:
-    """Returns how many finished points of an earlier sweep's tables this one lacks."""
+    """Returns the number of finished points in an earlier sweep's tables that this sweep lacks."""
     try:
         if isinstance(before["points"], list):
             earlier = {point["digest"] for point in before["points"] if "error" not in point}

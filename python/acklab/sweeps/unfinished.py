@@ -28,7 +28,7 @@ class Unfinished:
     place: Place
     name: str
     command: str
-    """The command that resumes it."""
+    """The command that resumes the sweep."""
     points: int
     done: int
 

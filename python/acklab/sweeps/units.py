@@ -16,6 +16,6 @@ FAMILIES: tuple[Mapping[str, int], ...] = (
 def family_of(units: list[str]) -> Mapping[str, int] | None:
     """Returns all units of the quantity that these units measure.
 
-    Returns None if their quantities differ, or one is unknown.
+    Returns None if the units measure different quantities, or if a unit is unknown.
     """
     return next((family for family in FAMILIES if all(unit in family for unit in units)), None)

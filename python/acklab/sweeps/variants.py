@@ -43,11 +43,11 @@ class Variant(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     set: Annotated[tuple[str, ...], BeforeValidator(_sets)] = ()
-    """In the form of --set: a list of "key=value", or a table of values by key."""
+    """Overrides in the form of --set: a list of "key=value", or a table of values by key."""
     title: str = ""
     """Title."""
     source: str = ""
-    """Source of its values."""
+    """Source of the variant's values."""
     note: str = ""
 
 
@@ -58,14 +58,14 @@ class Variants:
     file: str
     chosen: Mapping[str, Variant]
     left_out: bool = False
-    """Whether the file has more variants."""
+    """`True` if the file has more variants."""
 
     @classmethod
     def read(cls, path: str | Path, names: Iterable[str] = ()) -> "Variants":
         """Reads variants from a TOML or JSON file: all, or those named.
 
-        As for scenarios, the file may be that of a study, such as `ack_policies/paths.toml`. Raises
-        UsageError.
+        As for scenarios, the file may be a file of a study, such as `ack_policies/paths.toml`.
+        Raises UsageError.
         """
         place = of_a_study(path_of(path, "variants"))
         form = "JSON" if place.suffix == ".json" else "TOML"
@@ -83,7 +83,7 @@ class Variants:
     def of(cls, name: str, given: Mapping[str, object]) -> "Variants":
         """Returns variants from overrides by name: {"L = 8": {"flow.0.ack.segments": 8}}.
 
-        `name` is that of the axis. Raises UsageError.
+        `name` is the name of the axis. Raises UsageError.
         """
         file = f"{name}.json"
         if "/" in name or not name or file in (SCENARIO_FILE, SWEEP_FILE, STUDY_FILE):

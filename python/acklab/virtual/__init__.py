@@ -1,8 +1,8 @@
 """Emulation in virtual time: the kernel's TCP and any program, in a guest whose clock waits.
 
 The guest is User-Mode Linux with `time-travel=inf-cpu`: its processes take no time, and the clock
-moves only when all of them wait. So packets are never late, and two runs give the same bytes beside
-any load.
+advances only when all of them wait. So packets are never late, and two runs give the same bytes
+under any load of the host.
 
 | module | contents | |---|---| | `kernels` | kernels of guests, in the cache of the user | |
 `build` | builds a kernel from Debian's source or a tree of the user | | `guest` | boots a kernel

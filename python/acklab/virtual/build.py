@@ -47,7 +47,7 @@ _ESSENTIAL = (
     # TCP counts delayed ACKs and retransmission timers in jiffies: at 100 Hz they are 10 ms.
     "HZ=1000",
 )
-"""Options that every emulation requires. Others may be unknown to an older or newer tree."""
+"""Options that every emulation requires. Older or newer trees may lack other options."""
 
 _HZ = """
 config HZ
@@ -56,7 +56,7 @@ config HZ
 """
 """An option that `arch/um/Kconfig` fixes at 100.
 
-The first default of an option holds, so this one comes first.
+The first default of an option is valid, so this default is inserted before the original.
 """
 
 Progress = Callable[[str], None]
@@ -147,7 +147,7 @@ def _top(tree: Path, place: Path) -> Path:
 
 
 def _stored(kernel: GuestKernel, config: Path) -> GuestKernel:
-    """Moves a finished build into the cache and replaces an older one of the same name."""
+    """Moves a finished build into the cache. Replaces an older build of the same name."""
     with tempfile.TemporaryDirectory(prefix=".kernel-", dir=cache()) as folder:
         whole = Path(folder) / "kernel"
         whole.mkdir()

@@ -27,7 +27,7 @@ def emulate(
     watch: Callable[[dict[str, Any]], None] | None = None,
     kernel: str | None = None,
 ) -> core.Emulation:
-    """Runs a scenario in a guest whose clock moves only when all of it waits.
+    """Runs a scenario in a guest whose clock advances only while the whole guest waits.
 
     The arguments are those of `acklab.emulate`; `kernel` is the name of a guest kernel, by default
     the newest. Random bytes of the guest are a function of the scenario's seed, so that the same
@@ -93,7 +93,7 @@ class _Samples:
         self.time: float | None = None
 
     def read(self) -> float | None:
-        """Passes on new samples, and returns the time of the last."""
+        """Passes new samples to the caller, and returns the time of the last sample."""
         self.tail.read()
         return self.time
 

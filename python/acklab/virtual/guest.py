@@ -26,7 +26,7 @@ START = 1_700_000_000
 (chosen).
 """
 MEMORY = "2G"
-"""The memory of a guest; the host provides the pages that are touched."""
+"""The memory of a guest. The host allocates only pages that the guest uses."""
 
 _POLL = 0.02
 """Seconds between reads of the output of a guest."""
@@ -51,7 +51,7 @@ class Command:
     folder: Path
     environment: Mapping[str, str]
     writable: Sequence[Path] = ()
-    """Folders of the host that the guest may change. All other changes go with it."""
+    """Folders of the host that the guest may change. All other changes are lost with the guest."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,9 @@ class Watch:
     """Functions that are called while a guest runs."""
 
     output: Callable[[str], None] = lambda _: None
-    """Receives what the command prints."""
+    """Receives the standard output of the command."""
     errors: Callable[[str], None] = lambda _: None
-    """Receives what the command prints on standard error."""
+    """Receives the standard error of the command."""
     poll: Callable[[], bool] = lambda: False
     """Called often. Returns `True` if the guest must end."""
     progress: Callable[[], float | None] = lambda: None
@@ -70,7 +70,7 @@ class Watch:
 
 
 class Tail:
-    """A file that grows."""
+    """Reads a growing file."""
 
     def __init__(self, path: Path, receive: Callable[[str], None]) -> None:
         self.path = path
@@ -79,7 +79,7 @@ class Tail:
         self.decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
 
     def read(self) -> None:
-        """Passes on new text, in whole characters."""
+        """Passes new text to the caller, in whole characters."""
         if not self.path.exists():
             return
         with self.path.open("rb") as file:
@@ -97,7 +97,8 @@ def run(kernel: GuestKernel, command: Command, seed: int, watch: Watch) -> int:
     of the console if the kernel ends by itself, and if a process spins.
     """
     with tempfile.TemporaryDirectory(prefix="acklab-guest-") as folder:
-        # The path of the folder must not depend on the run: it is in the guest's memory.
+        # The path of the folder must not depend on the run, because the guest's memory contains the
+        # path.
         return _Guest(kernel, Path(folder).resolve()).run(command, seed, watch)
 
 
@@ -161,7 +162,8 @@ class _Guest:
     @contextlib.contextmanager
     def _booted(self, seed: int) -> Iterator["subprocess.Popen[bytes]"]:
         # The command line feeds the guest's entropy (drivers/char/random.c, random_init_early). So
-        # it has no path of this run or machine: the folder is the working folder of the kernel.
+        # the command line contains no path of this run or machine; the folder is the working folder
+        # of the kernel.
         arguments = [
             f"mem={MEMORY}", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "panic=-1",
             "time-travel=inf-cpu", f"time-travel-start={START * 10**9}",
@@ -187,7 +189,7 @@ class _Guest:
                 process.wait()
 
     def _moves(self) -> bool:
-        """Returns `True` if the clock of the guest has moved since the last call.
+        """Returns `True` if the clock of the guest has advanced since the last call.
 
         A request interrupts the guest, which changes its random bytes. It is sent only after a long
         silence.
@@ -220,7 +222,10 @@ class _Guest:
 
 
 def _memory_folder() -> str:
-    """Returns the folder of the file that holds a guest's memory: in memory, if there is room."""
+    """Returns the folder for the file with a guest's memory.
+
+    The folder is in memory if there is space.
+    """
     with contextlib.suppress(OSError):
         room = os.statvfs("/dev/shm")
         if room.f_bavail * room.f_frsize >= 1 << 30:

@@ -32,7 +32,7 @@ _SIOCSIFFLAGS = 0x8914
 _IFF_UP = 1
 
 _MOUNT_POINTS = ("/mnt", "/media", "/srv", "/opt", "/var")
-"""Folders of the host, one of which takes the new root."""
+"""Folders of the host. The new root is mounted on one of them."""
 
 
 def _mount(source: str, target: str, kind: str, options: str = "") -> None:

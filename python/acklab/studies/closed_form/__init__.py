@@ -1,9 +1,9 @@
 """Goodput of a saturated sender without contention: the exact mean cycle of a frame exchange.
 
 A cycle is medium access, PPDU, SIFS and response frame, without collisions or losses. The mean
-backoff is half of CWmin, and goodput is the payload of a PPDU over the mean duration of a cycle.
-Clauses and tables are those of IEEE Std 802.11-2020. The simulator's code is not used. Times are
-integer nanoseconds.
+backoff is half of CWmin, and goodput is the payload of a PPDU divided by the mean duration of a
+cycle. Clauses and tables are those of IEEE Std 802.11-2020. The simulator's code is not used. Times
+are integer nanoseconds.
 
 modes     modes of PPDUs and their durations
 cell      the parameters and the parts of a cycle

@@ -52,7 +52,7 @@ class Cell:
         return mode.duration(octets) + (self.extension if mode.is_ofdm else 0)
 
     def response_to(self, mode: Mode) -> Mode:
-        """Returns the highest basic rate up to that of the frame, or its reference rate.
+        """Returns the highest basic rate that is not above the frame's rate or its reference rate.
 
         Source: 10.6.6.5.2, 10.6.11.
         """
@@ -94,10 +94,10 @@ class Cycle:
 
     @property
     def goodput(self) -> Mbps:
-        """Returns payload over time."""
+        """Returns payload divided by time."""
         return self.octets * 8 * 1000 / self.total
 
     @property
     def efficiency(self) -> float:
-        """Returns goodput over the rate of the PHY."""
+        """Returns goodput relative to the rate of the PHY."""
         return self.goodput / self.mbps

@@ -1,9 +1,9 @@
 """Goodput of a download over TCP, from the mean cycles of its frame exchanges in sequence.
 
-With an ACK for every second segment, two PPDUs of data trigger as many ACKs as each has segments. A
-stock station contends for its ACKs after each PPDU of data; with TCP/HACK they lengthen the
-response frames to data. There are no contention, collisions or losses, so each access takes AIFS
-and half of CWmin on average.
+With an ACK for every second segment, two PPDUs of data trigger as many ACKs as one of them has
+segments. A stock station contends for its ACKs after each PPDU of data; with TCP/HACK, the ACKs
+lengthen the response frames to data. There are no contention, collisions or losses, so each access
+takes AIFS and half of CWmin on average.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class Download:
 
     @property
     def goodput(self) -> Mbps:
-        """Returns payload over time."""
+        """Returns payload divided by time."""
         return sum(one.octets for one in self.data) * 8 * 1000 / self.total
 
     @property

@@ -34,8 +34,8 @@ def cycle(cell: Cell) -> Cycle:
     """Returns the mean cycle of a saturated sender."""
     packets, mpdu = _mpdu(cell)
     exchanges = [_exchange(cell, mpdu, cell.txop or None, is_first=True)]
-    # The transmission opportunity continues while one more exchange fits, SIFS after the last
-    # (10.23.2.9).
+    # The transmission opportunity continues while one more exchange fits, which begins SIFS after
+    # the previous exchange (10.23.2.9).
     while exchanges[-1] is not None:
         used = sum(one.total + cell.sifs for one in exchanges if one is not None)
         exchanges.append(_exchange(cell, mpdu, cell.txop - used, is_first=False) if used < cell.txop else None)
@@ -61,7 +61,7 @@ def cycle(cell: Cell) -> Cycle:
 def _exchange(cell: Cell, mpdu: int, left: int | None, *, is_first: bool) -> _Exchange | None:
     """Returns the exchange of a PPDU within the rest `left` of the transmission opportunity.
 
-    Returns None if not even one frame fits.
+    `left` is the remaining time. Returns None if not even one frame fits.
     """
     block_ack, ack = (cell.air(cell.response_to(cell.mode), octets + cell.appended) for octets in (BLOCK_ACK, ACK))
     control = 0

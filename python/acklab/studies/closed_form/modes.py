@@ -53,7 +53,7 @@ def dsss(mbps: Mbps, short_preamble: bool = False) -> Mode:
     """Returns a mode of DSSS or CCK.
 
     The preamble has 144 + 48 bits at 1 Mbps, or 72 at 1 and 48 at 2 Mbps (16.2.2.2, 16.2.2.3). 1
-    Mbps has only the long one.
+    Mbps has only the long preamble.
     """
     return Mode((96 if short_preamble and mbps > 1 else 192) * US, mbps, mbps)
 

@@ -18,10 +18,10 @@ from acklab.terminal import notify, progress_bar
 def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str, kernel: str = "") -> list[Comparison]:
     """Returns the metrics of all points, simulated and emulated.
 
-    Simulations use all seeds of the study, emulations the first ones.
+    Simulations use all seeds of the study, emulations the first seeds.
 
     `folder` stores the emulations; `processors` is as in `acklab.emulate`. With `kernel`, a guest
-    kernel, emulations run in virtual time. Prints the duration before it begins. Raises RunError if
+    kernel, emulations run in virtual time. Prints the expected duration first. Raises RunError if
     a run fails, UsageError, StoreError.
     """
     study = bench.study
@@ -96,7 +96,7 @@ def _gain(gain: GainFile, study: Study, both: Mapping[str, tuple[list[Result], l
         simulated=ratio_interval(simulations, [1.0] * len(simulations)),
         emulated=ratio_interval(emulations, [1.0] * len(emulations)),
         ratio=ratio_interval(emulations, simulations[: len(emulations)]),
-        # A ratio is reliable if both of its runs are.
+        # A ratio is reliable if both of its runs are reliable.
         trusted=sum(is_trusted(one) and is_trusted(other) for one, other in zip(above[1], below[1], strict=True)),
         simulation=above[0][0].provenance.command,
         emulation=above[1][0].provenance.command,

@@ -25,7 +25,7 @@ class PointFile(Strict):
     variants: tuple[str, ...] = ()
     """Variants laid over the scenario, such as "paths.toml:short"."""
     set: tuple[str, ...] = ()
-    """Overrides: at least those that replace another stack by Linux."""
+    """Overrides. They must at least replace any other stack by Linux."""
     claims: tuple[str, ...] = ()
     """Claims of the study, such as "reno.*": their metrics are read and compared with the published
     numbers.
@@ -33,14 +33,16 @@ class PointFile(Strict):
     metrics: tuple[Annotated[str, AfterValidator(metric_text)], ...] = ()
     """Metrics without a published number."""
     published: Mapping[Annotated[str, AfterValidator(metric_text)], str] = {}
-    """Metrics with the published number of a claim that measures the same by other means, such as a
-    mean over runs.
+    """Metrics, each with the id of a claim that measures the same quantity in another way, such as
+    a mean over runs.
+
+    The metric is compared with the claim's published number.
     """
     perf: str = ""
     """The contender of `acklab perf --with` that replaces the flow in the emulation, such as
     "tack:packet=1500B".
 
-    The simulation has the flow.
+    The simulation keeps the flow of the scenario.
     """
 
     def chosen(self, study: Study) -> list[Claim]:
@@ -99,7 +101,7 @@ class EmulatedFile(Strict):
     text: str = ""
     """Notes for readers of the report, in Markdown."""
     set: tuple[str, ...] = ()
-    """Overrides of all points, before their own."""
+    """Overrides of all points, applied before the overrides of each point."""
     metrics: tuple[Annotated[str, AfterValidator(metric_text)], ...] = ()
     """Metrics of all points, before the metrics of each."""
     point: tuple[PointFile, ...]

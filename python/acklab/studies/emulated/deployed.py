@@ -18,13 +18,16 @@ from acklab.scenario import overrides
 from acklab.sweeps import Point
 
 _FROM = 4.0
-"""Start of the window in which packets and programs are checked for lateness. The client has
-started by then.
+"""Time in seconds from which packets and programs are checked for lateness.
+
+The client has started by then.
 """
 REST = 8.0
-"""Usual duration of such a run besides the measurement [s]: start, handshake and result."""
+"""Usual duration of a run in addition to the measurement [s]: start, handshake and result."""
 _MAX_REST = 60.0
-"""Maximum duration besides the measurement [s]: the result waits for data in queues."""
+"""Maximum duration in addition to the measurement [s], because the result waits for data in
+queues.
+"""
 _COLUMNS: Mapping[str, str] = {
     "mean_throughput_l7": "goodput",
     "total_acks_sent_l4": "acks",

@@ -1,4 +1,4 @@
-"""Stored emulated points: a folder for each, which appears when it is complete."""
+"""Stored emulated points. Each point has a folder, which appears only when it is complete."""
 
 import contextlib
 import errno
@@ -64,7 +64,7 @@ def _put(temporary: Path, directory: Path) -> None:
         if is_whole(directory):
             return
         damaged = temporary_name(directory.with_name(f"{directory.name}.damaged"))
-        with contextlib.suppress(FileNotFoundError):  # Another process moved it first.
+        with contextlib.suppress(FileNotFoundError):  # Another process moved the folder.
             directory.rename(damaged)
         shutil.rmtree(damaged, ignore_errors=True)
     move(temporary, directory)

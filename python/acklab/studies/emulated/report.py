@@ -24,12 +24,12 @@ class Comparison:
     metric: str
     unit: str
     published: float
-    """NaN without a published number."""
+    """The published number; NaN if there is none."""
     simulated: Interval
-    """Over all seeds of the study."""
+    """The simulated number over all seeds of the study."""
     emulated: Interval
     ratio: Interval
-    """Emulated over simulated, seed by seed, for the seeds that were emulated."""
+    """The emulated number relative to the simulated number, per emulated seed."""
     trusted: int
     """Number of emulations with reliable results."""
     simulation: str
@@ -53,7 +53,7 @@ class Comparison:
 
 
 def name_of(study: Study, *, is_virtual: bool = False) -> str:
-    """Returns the name of an emulated study, which is that of its folder."""
+    """Returns the name of an emulated study, which is also the name of its folder."""
     return f"{study.name}_{'virtual' if is_virtual else 'emulated'}"
 
 
@@ -116,7 +116,7 @@ def differences(rows: Sequence[Comparison]) -> go.Figure:
 
 
 def title_of(metric: str) -> str:
-    """Returns the title of a metric without a claim: its column, or two of them for a share."""
+    """Returns the title of a metric without a claim: its column, or two columns for a share."""
     return " / ".join(part.rpartition(".")[2] for part in metric.split(" / "))
 
 

@@ -1,7 +1,7 @@
 """Emulations of points.
 
-In real time each requires the whole machine, so they run one at a time. In virtual time guests run
-side by side.
+In real time, each emulation requires the whole machine, so they run one at a time. In virtual time,
+guests run in parallel.
 """
 
 import hashlib
@@ -25,8 +25,9 @@ from acklab.sweeps import Point
 from acklab.sweeps.execution import Progress, cores
 
 ATTEMPTS = 3
-"""Maximum number of runs until the results are reliable. The last one counts in any case, and the
-report has the number of reliable ones.
+"""Maximum number of runs until the results are reliable.
+
+The last run is used even if it is unreliable. The report has the number of reliable runs.
 """
 
 
@@ -38,7 +39,7 @@ class Emulation:
     perf: str = ""
     """The contender of `acklab perf` that replaces the flow; empty for the flow of the scenario."""
     before: str = ""
-    """A shell command that both ends of such a measurement run before it."""
+    """A shell command that both ends of `acklab perf` run before the measurement."""
     processors: str = "auto"
     """The mode of idle processors, as in `acklab.emulate`."""
     kernel: str = ""
@@ -47,8 +48,8 @@ class Emulation:
     def folder(self, store: Path) -> Path:
         """Returns the folder of its result.
 
-        The folder depends on the kernel, on the core if the core sends, and on the mode of
-        processors if it was chosen.
+        The folder depends on the kernel, on the core if `acklab perf` replaces the flow, and on a
+        chosen mode of processors.
         """
         name = f"{self.point.digest}-{f'guest-{self.kernel}' if self.kernel else os.uname().release}"
         if self.perf:
@@ -79,12 +80,12 @@ def is_trusted(result: Result) -> bool:
 
 
 def has_halted(result: Result) -> bool:
-    """Returns whether processors were awake until the hypervisor took too much of them."""
+    """Returns `True` if processors began to halt because the hypervisor took too much time."""
     return result.table("timing")["halting_time"][0] is not None
 
 
 def seconds_of(points: Sequence[Emulation], store: Path) -> float:
-    """Returns the duration of emulations that are not stored yet, if each is reliable at once."""
+    """Returns the duration of emulations that are not stored yet, if no emulation is repeated."""
     return sum(point.seconds for point in points if not is_whole(point.folder(store)))
 
 
@@ -95,8 +96,8 @@ def emulate_points(
 
     Raises RunError, StoreError.
 
-    Points in virtual time run `jobs` at a time (default: one per core). After the hypervisor has
-    taken too much of awake processors, those of later runs in real time halt from the beginning.
+    Points in virtual time run `jobs` at a time (default: one per core). If the hypervisor takes too
+    much time of awake processors, processors halt in all later runs in real time.
     """
     folders = {point.folder(store): point for point in points}
     waiting = {folder: point for folder, point in folders.items() if not is_whole(folder)}
@@ -131,7 +132,7 @@ def _side_by_side(points: Mapping[Path, Emulation], jobs: int) -> Iterator[None]
                 done.result()
                 yield
         finally:
-            # Of an error or of Ctrl-C. A guest ends at once.
+            # An error or Ctrl-C cancels the guests, which end immediately.
             cancel.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -139,7 +140,7 @@ def _side_by_side(points: Mapping[Path, Emulation], jobs: int) -> Iterator[None]
 def _emulate(one: Emulation, folder: Path, shall_halt: bool) -> bool:
     """Emulates a point and stores the result.
 
-    Takes and returns whether processors halt by default.
+    `shall_halt` and the result are `True` if processors halt by default.
     """
     for _ in range(ATTEMPTS):
         result = one.run("halt" if shall_halt and one.processors == "auto" else one.processors)
