@@ -233,7 +233,7 @@ def test_a_table_that_takes_no_name_says_so():
 
 def test_a_key_is_explained():
     told = acklab("explain", "flow.ack.tack.beta").stdout
-    assert "ACKs per minimum round trip" in told
+    assert "the number of ACKs per minimum round-trip time" in told
     assert "Default: 4" in told
     assert "measure" in acklab("explain").stdout
     refused = acklab("explain", "flow.ack.taco")
