@@ -119,7 +119,7 @@ def _read(path: Path) -> bytes:
 
 
 def read_text(path: Path, what: str, expected: str, error: type[AcklabError]) -> str:
-    """Returns the text of a file, as `read_octets`.
+    """Reads a file like `read_octets`, and returns its text.
 
     Also raises `error` for text that is not UTF-8, with the position of the first invalid byte.
     """

@@ -128,7 +128,10 @@ def settle(folder: Path) -> None:
 
 
 def tidy(folder: Path) -> None:
-    """Removes files of a killed writer after its result is complete. Raises StoreError."""
+    """Finishes the result of a killed writer if it left a journal, then removes its other files.
+
+    Raises StoreError.
+    """
     with locked(folder, _LOCK, wait=True):
         _settle(folder)
         shutil.rmtree(folder / _STAGING, ignore_errors=True)

@@ -32,7 +32,7 @@ class Interval:
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> "Interval":
-        """Returns a row of the result of `intervals`."""
+        """Creates the interval from a row of the result of `intervals`."""
         mean, low, high = (math.nan if row[name] is None else float(row[name]) for name in ("mean", "low", "high"))
         return cls(mean, low, high, int(row.get("count", 0)))
 

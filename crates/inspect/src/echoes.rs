@@ -214,8 +214,8 @@ mod tests {
         assert!(matches!(echoes(irregular(), 1, 1, false, 10_000_000).evidence(), Evidence::Open(_)));
     }
 
-    /// A NIC coalesces segments in batches of 1 to 7. The receiver acknowledges two batches, with
-    /// the newest timestamp of the first.
+    /// A NIC coalesces segments in batches of 1 to 7. Each ACK covers two batches, and echoes the
+    /// newest timestamp of the first.
     #[test]
     fn batches_under_their_newest_timestamp_leave_it_open() {
         let mut echoes = Echoes::default();

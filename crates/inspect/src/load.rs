@@ -1,10 +1,10 @@
 //! Finds whether the sender kept the bottleneck busy.
 //!
-//! A sender that is limited by its application, its buffers or the receive window may also send at
-//! even distances, which the bottleneck does not change. A busy bottleneck is recognised by its
-//! queue. Data beyond the rate are queued, so the round-trip time grows while the rate remains the
-//! same (Brakmo and Peterson, *TCP Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*, CACM
-//! 60(2), 2017, figure 1). Means over spans of time distinguish the queue from jitter, because
+//! A sender limited by its application, its buffers or the receive window may send evenly spaced
+//! packets as well. The bottleneck does not change this spacing. A busy bottleneck is recognised by
+//! its queue. Data beyond the rate are queued, so the round-trip time grows while the rate remains
+//! the same (Brakmo and Peterson, *TCP Vegas*, IEEE JSAC 13(8), 1995, §4; Cardwell et al., *BBR*,
+//! CACM 60(2), 2017, figure 1). Means over spans of time distinguish the queue from jitter, because
 //! jitter is equal in all spans.
 
 use crate::quantiles::quantile_of;

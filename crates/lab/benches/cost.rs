@@ -338,9 +338,9 @@ fn instructions(index: usize) -> Option<f64> {
 const MULTIPLIED: usize = 2;
 const FLOWS: [u32; 4] = [1, 100, 1_000, 10_000];
 
-/// The caches of a core of a server (Intel Sapphire Rapids): 48 KiB for data and 2 MiB as second
-/// level, as size, ways and bytes per line. For valgrind, the last cache is the last one that cores
-/// do not share.
+/// The caches of a server core (Intel Sapphire Rapids): 48 KiB of L1 data cache and 2 MiB of L2.
+/// The arguments are size, ways, and bytes per line. For valgrind, the last cache is the last one
+/// that cores do not share.
 const CACHES: &[&str] = &["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
 /// Returns the instructions, the misses of the first data cache, and the misses of the second cache

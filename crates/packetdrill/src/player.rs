@@ -72,7 +72,7 @@ struct Player<'a> {
     command_line: &'a CommandLine,
     numbers: Numbers,
     left: Departures,
-    /// The time of the previous event, in the script.
+    /// The scripted time of the previous event.
     before: Instant,
     /// `true` if the previous event was an arriving packet: times of successive arrivals are
     /// relative to each other.

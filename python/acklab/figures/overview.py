@@ -45,7 +45,10 @@ def spread(frame: pl.DataFrame, x: str, value: str, title: str) -> go.Figure:
 
 
 def median_map(frame: pl.DataFrame, x: str, y: str, value: str, title: str) -> go.Figure:
-    """Draws the median of a column over two others as colours, over all rows of a cell."""
+    """Draws a heat map.
+
+    The colour of a cell is the median of `value` of all rows with this `x` and `y`.
+    """
     columns, lines = (frame[name].unique(maintain_order=True).to_list() for name in (x, y))
     cells = {row[:2]: row[2] for row in frame.group_by(x, y).agg(pl.col(value).median()).iter_rows()}
     bar = {"title": {"text": title, "side": "right"}, "thickness": 12, "outlinewidth": 0}

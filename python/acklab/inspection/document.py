@@ -69,7 +69,7 @@ def _whole(curves: Curves, axis: Axis) -> str:
 
 
 def _within(curves: Curves, span: tuple[float, float]) -> str:
-    """Returns the reason why a span of time is shown."""
+    """Returns what a span of time contains, for the title of its figure."""
     windows = curves["windows"]
     if any(span[0] <= point[0] <= span[1] for window in windows for point in window["retransmitted"]):
         return "retransmissions"

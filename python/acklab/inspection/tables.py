@@ -55,8 +55,8 @@ def tables(found: Inspection, limit: int = MAX_SHOWN) -> list[Table]:
 def _heading(number: int, name: str, count: int) -> str:
     """Returns the heading of the column of a direction.
 
-    If there are several directions, the heading has the number by which the table of evidence
-    refers to the direction.
+    If there are several directions, the heading begins with the number of the direction in the
+    table of evidence.
     """
     return name if count == 1 else f"{number}: {name}"
 

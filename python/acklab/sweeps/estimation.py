@@ -333,7 +333,7 @@ def _peak() -> int:
 
 
 def _time(seconds: float) -> str:
-    """Returns a duration in words."""
+    """Returns a duration as text, in hours, minutes or seconds."""
     for unit, name in ((3600, "h"), (60, "min")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:.3g} {name}"

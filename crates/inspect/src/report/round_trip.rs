@@ -140,7 +140,8 @@ fn position(ahead: Option<u64>, behind: Option<u64>, tick: f64) -> Position {
 
 /// Computes samples under load. Samples of the two sides are not simultaneous. Samples of the side
 /// that varies are therefore combined with the median of the other side, or with its minimum if
-/// that side is an end. Returns the reason if a side that may contain the queue has no samples.
+/// that side is an end. Returns an error with the reason if the queue may be on a side without
+/// samples.
 fn under_load(
     direction: &direction::Direction,
     position: Position,

@@ -12,8 +12,8 @@ pub(crate) const LINK_TYPES: [u16; 51] = [
     284, 285,
 ];
 
-/// Checks that each of the frames made of `octets`, of any link type, is in the report: in a
-/// connection, or by the name of an unopened protocol.
+/// Splits `octets` into frames of various link types. Checks that the report counts each one: in a
+/// connection, as another protocol, or as malformed.
 ///
 /// # Panics
 /// If it does not hold.

@@ -706,8 +706,8 @@ mod tests {
         assert!(conserves(State::Stable, &[1]));
     }
 
-    /// Rounds of a recovery that lose six of 100 packets end Startup if packets have waited in a
-    /// queue, which a round-trip time longer by a quarter shows. The first of the rounds begins the
+    /// Rounds of a recovery end Startup if they lose six of 100 packets and a queue has formed. An
+    /// RTT that is a quarter longer indicates the queue. The first of the rounds begins the
     /// recovery. An undo returns to Startup, unless more losses have followed.
     #[test]
     fn high_loss_with_a_queue_ends_startup() {
