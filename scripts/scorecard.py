@@ -211,13 +211,12 @@ def _study(document: Document) -> str:
     ]
     ordered = [finding for own in statements(document.findings).values() for finding in own]
     for finding in ordered:
-        interval = "" if finding.low != finding.low else f"{written(finding.low)} … {written(finding.high)}"
         title = f"{finding.group}: {finding.title}" if finding.group else finding.title
         cells = (
             f"↳ {title}" if finding.reading_of else title,
             written(finding.published),
             written(finding.measured),
-            interval,
+            finding.interval_text,
             str(finding.seeds),
             finding.unit,
             finding.tolerance,

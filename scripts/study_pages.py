@@ -61,7 +61,7 @@ def _results(document: Document) -> Results:
             "title": finding.title,
             "published": written(finding.published),
             "measured": written(finding.measured),
-            "interval": "" if finding.low != finding.low else f"{written(finding.low)} … {written(finding.high)}",
+            "interval": finding.interval_text,
             "unit": finding.unit,
             "verdict": finding.verdict,
             "counts": finding.id in counts,

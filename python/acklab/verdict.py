@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from acklab.errors import UsageError
+from acklab.metrics import written
 from acklab.statistics import Interval
 
 REPRODUCED = "reproduced"
@@ -98,6 +99,11 @@ class Finding:
     def verdict_text(self) -> str:
         """Returns the verdict as text, with a remark if the settings were fitted."""
         return f"{self.verdict}, {FITTED}" if self.fitted else self.verdict
+
+    @property
+    def interval_text(self) -> str:
+        """Returns the interval as text; empty for a single seed."""
+        return "" if math.isnan(self.low) else f"{written(self.low)} … {written(self.high)}"
 
     def row(self) -> dict[str, Any]:
         """Returns the values that `acklab study --json` prints; None for NaN."""

@@ -1,7 +1,6 @@
 """`acklab study` and `acklab studies`."""
 
 import json
-import math
 import shlex
 import sys
 import time
@@ -17,12 +16,12 @@ from acklab.metrics import written
 from acklab.report.document import Document, Section
 from acklab.studies import Study, StudyResult, discover, estimate_study, find, run_study
 from acklab.studies.new import new_study
-from acklab.studies.runner import EMULATE, SIMULATE
 from acklab.sweeps.estimation import total
 from acklab.sweeps.on_ray import executor_of
 from acklab.tables import Table as Drawn
 from acklab.terminal import notify, out, show_table
 from acklab.verdict import KIND_TITLES, NOT_REPRODUCED, REPRODUCED, SAME_DIRECTION, UNDECIDED, Finding, summary
+from acklab.ways import EMULATE, SIMULATE
 
 _STYLES = {REPRODUCED: "green", SAME_DIRECTION: "yellow", NOT_REPRODUCED: "red", UNDECIDED: "magenta"}
 
@@ -162,12 +161,11 @@ def show(title: str, findings: Sequence[Finding]) -> None:
         if finding.group != group:
             group = finding.group
             table.add_row(Text(group, style="dim italic"))
-        interval = "" if math.isnan(finding.low) else f"{written(finding.low)} … {written(finding.high)}"
         table.add_row(
             finding.title,
             written(finding.published),
             written(finding.measured),
-            Text(interval, style="dim"),
+            Text(finding.interval_text, style="dim"),
             finding.unit,
             finding.tolerance,
             Text(finding.verdict_text, style=_STYLES[finding.verdict]),

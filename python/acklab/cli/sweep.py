@@ -17,9 +17,9 @@ from acklab.sweeps import SweepResult, estimate, sweep
 from acklab.sweeps.estimation import Estimate
 from acklab.sweeps.on_ray import executor_of
 from acklab.sweeps.summary import chosen_metrics
-from acklab.sweeps.sweep import SIMULATE
 from acklab.sweeps.unfinished import Unfinished
 from acklab.terminal import notify, out, show_table
+from acklab.ways import SIMULATE
 
 
 def sweep_command(

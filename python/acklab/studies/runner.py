@@ -11,7 +11,6 @@ from typing import cast
 
 from acklab import store
 from acklab.contents import Contents, refuse_others
-from acklab.emulator import VIRTUAL
 from acklab.errors import AcklabError, RunError, UsageError, words_of
 from acklab.metrics import written
 from acklab.places import LocalPlace, Place, place_of
@@ -32,8 +31,8 @@ from acklab.sweeps.estimation import Estimate, FirstSeeds
 from acklab.sweeps.execution import Executor, cores
 from acklab.verdict import UNDECIDED, Finding, summary
 from acklab.virtual.kernels import find as guest_kernel
+from acklab.ways import EMULATE, SIMULATE, VIRTUAL, check_way
 
-SIMULATE, EMULATE = "simulate", "emulate"
 WAYS = (SIMULATE, EMULATE, VIRTUAL)
 """The modes of a study: simulated, or with the kernel's TCP in real time or in virtual time."""
 
@@ -103,10 +102,7 @@ def run_study(
     Raises RunError if a run fails, UsageError if a claim requires a column that the tables do not
     have, StoreError, Cancelled.
     """
-    if way not in WAYS:
-        raise UsageError(f"way: found {way!r}, expected one of: {', '.join(WAYS)}")
-    if kernel is not None and way != VIRTUAL:
-        raise UsageError(f"kernel: found a guest kernel with the way {way!r}, expected {VIRTUAL!r}")
+    check_way(way, kernel, WAYS)
     study = find(study) if isinstance(study, str) else study
     top = place_of(out, "out")
     if way != SIMULATE and top.path is None:

@@ -9,13 +9,13 @@ from typing import SupportsIndex
 
 from acklab import core
 from acklab.durations import seconds_of
-from acklab.emulator import VIRTUAL
 from acklab.errors import UsageError
 from acklab.scenario import Source, items_of, whole_number, with_seed
 from acklab.strategy_files import StrategyFile
 from acklab.sweeps.execution import cores
 from acklab.sweeps.grid import Grid, Variation
 from acklab.sweeps.point import Point, identities
+from acklab.ways import VIRTUAL
 
 
 @dataclass(frozen=True)

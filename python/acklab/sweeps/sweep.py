@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from acklab import core, store
 from acklab.contents import Contents, refuse_others
-from acklab.emulator import VIRTUAL
 from acklab.errors import RunError, StoreError, UsageError
 from acklab.files import path_of
 from acklab.named_tables import NamedTables
@@ -36,13 +35,13 @@ from acklab.sweeps.variants import Variants
 from acklab.tables import Table
 from acklab.terminal import progress_bar
 from acklab.virtual.kernels import find
+from acklab.ways import SIMULATE, VIRTUAL, check_way
 
 if TYPE_CHECKING:
     import polars as pl
 
     from acklab.sweeps.estimation import Estimate
 
-SIMULATE = "simulate"
 WAYS = (SIMULATE, VIRTUAL)
 """Modes of a sweep: simulations, or emulations in virtual time."""
 
@@ -347,13 +346,8 @@ def estimate(
 
 def _kernel(way: str, kernel: str | None) -> str:
     """Returns the name of the guest kernel; empty for simulations. Raises UsageError, RunError."""
-    if way not in WAYS:
-        raise UsageError(f"way: found {way!r}, expected one of: {', '.join(WAYS)}")
-    if way == VIRTUAL:
-        return find(kernel).name
-    if kernel is not None:
-        raise UsageError(f"kernel: found a guest kernel with the way {way!r}, expected {VIRTUAL!r}")
-    return ""
+    check_way(way, kernel, WAYS)
+    return find(kernel).name if way == VIRTUAL else ""
 
 
 def _jobs(jobs: SupportsIndex | None) -> int | None:

@@ -76,16 +76,11 @@ def compare(bench: Bench, file: EmulatedFile, folder: Path, processors: str, ker
     return [*(_gain(gain, study, both) for gain in file.gain), *rows]
 
 
-def _over(above: float, below: float) -> float:
-    return above / below if below else math.nan
-
-
 def _gain(gain: GainFile, study: Study, both: Mapping[str, tuple[list[Result], list[Result]]]) -> Comparison:
     metric = Metric.parse(gain.metric)
     above, below = both[gain.point], both[gain.over]
-    simulations, emulations = (
-        [_over(metric.of(one), metric.of(other)) for one, other in zip(own, reference, strict=True)]
-        for own, reference in zip(above, below, strict=True)
+    (simulated, emulated), (simulated_base, emulated_base) = (
+        [[metric.of(result) for result in results] for results in point] for point in (above, below)
     )
     return Comparison(
         point=gain.title,
@@ -93,9 +88,13 @@ def _gain(gain: GainFile, study: Study, both: Mapping[str, tuple[list[Result], l
         metric=gain.metric,
         unit="",
         published=gain.published(study),
-        simulated=ratio_interval(simulations, [1.0] * len(simulations)),
-        emulated=ratio_interval(emulations, [1.0] * len(emulations)),
-        ratio=ratio_interval(emulations, simulations[: len(emulations)]),
+        simulated=ratio_interval(simulated, simulated_base),
+        emulated=ratio_interval(emulated, emulated_base),
+        # The gain of an emulated seed relative to the gain of the same simulated seed.
+        ratio=ratio_interval(
+            [one * base for one, base in zip(emulated, simulated_base, strict=False)],
+            [one * base for one, base in zip(simulated, emulated_base, strict=False)],
+        ),
         # A ratio is reliable if both of its runs are reliable.
         trusted=sum(is_trusted(one) and is_trusted(other) for one, other in zip(above[1], below[1], strict=True)),
         simulation=above[0][0].provenance.command,
