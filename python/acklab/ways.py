@@ -8,7 +8,10 @@ SIMULATE, EMULATE, VIRTUAL = "simulate", "emulate", "virtual"
 
 
 def check_way(way: str, kernel: str | None, ways: Sequence[str]) -> None:
-    """Raises UsageError unless `way` is one of `ways`, and a guest `kernel` is only for virtual time."""
+    """Raises UsageError unless `way` is one of `ways`.
+
+    A guest `kernel` is accepted in virtual time only.
+    """
     if way not in ways:
         raise UsageError(f"way: found {way!r}, expected one of: {', '.join(ways)}")
     if kernel is not None and way != VIRTUAL:
